@@ -1,14 +1,14 @@
 """Packet-hops a second and memory of two fabrics, switches native.
 
 Usage: bench/fabric.py [FABRIC ...]
-       bench/fabric.py --write CONFIG.json MICROSECONDS
+       bench/fabric.py --write CONFIG.json MICROSECONDS [FABRIC]
 
 A packet-hop is a data packet or an acknowledgement that a switch's port has sent. Each run is a
 process of its own with one thread for the engine; seconds are those of the processor, of the engine
 and the row writers. Memory is the peak less that of a run without traffic.
 
-`--write` makes the configuration of the fat tree with tail drop and NewReno for
-`crates/net/examples/configured.rs`, which compares it with another simulator.
+`--write` makes a configuration for `crates/net/examples/configured.rs`: of a fabric, else of the fat
+tree with tail drop and NewReno, which is compared with another simulator.
 """
 
 import json
@@ -80,7 +80,7 @@ def main() -> None:
         print(json.dumps(measure(json.loads(sys.argv[2]))))
         return
     if sys.argv[1:2] == ["--write"]:
-        write(Path(sys.argv[2]), int(sys.argv[3]))
+        write(Path(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
         return
     print(machine())
     print(
@@ -98,14 +98,20 @@ def main() -> None:
     show_growth("live", few | {"live": 1_440}, many | {"live": 7_200})
 
 
-def write(path: Path, microseconds: int) -> None:
-    """The fat tree with tail drop and NewReno over so many us, as the engine reads it."""
+def write(path: Path, microseconds: int, name: str | None = None) -> None:
+    """A fabric over so many us, as the engine reads it; the fat tree to compare without a name."""
+    duration = {"duration": f"{microseconds} us"}
+    written = compared() if name is None else FABRICS[name]
+    plan = make_plan(scenario_from_dict(written | duration))
+    path.write_text(json.dumps(plan.runs[0].config), encoding="utf-8")
+
+
+def compared() -> dict[str, Any]:
+    """The fat tree with tail drop and NewReno."""
     fabric = FABRICS["fat tree, 128 hosts, 100 Gbit/s"]
     topology = fabric["topology"] | {"queue_limit": "150 kB"}
     flows = [fabric["flows"][0] | {"congestion_control": "newreno"}]
-    changes = {"duration": f"{microseconds} us", "aqms": ["fifo"]}
-    plan = make_plan(scenario_from_dict(fabric | changes | {"topology": topology, "flows": flows}))
-    path.write_text(json.dumps(plan.runs[0].config), encoding="utf-8")
+    return fabric | {"aqms": ["fifo"], "topology": topology, "flows": flows}
 
 
 def show_growth(kind: str, few: dict[str, Any], many: dict[str, Any]) -> None:

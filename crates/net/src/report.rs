@@ -192,6 +192,24 @@ pub struct FlowReport {
     pub congestion_events: u64,
 }
 
+impl FlowReport {
+    /// Adds another of the same source, which has begun when the first of those began that sent something,
+    /// or when the last began if none has.
+    pub(crate) fn add(&mut self, other: &FlowReport) {
+        self.started = match (self.segments > 0, other.segments > 0) {
+            (true, true) => self.started.min(other.started),
+            (false, false) => self.started.max(other.started),
+            (true, false) => self.started,
+            (false, true) => other.started,
+        };
+        self.delivered += other.delivered;
+        self.segments += other.segments;
+        self.retransmits += other.retransmits;
+        self.timeouts += other.timeouts;
+        self.congestion_events += other.congestion_events;
+    }
+}
+
 /// True if there is nothing to report.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &u64) -> bool {

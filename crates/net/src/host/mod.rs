@@ -5,10 +5,12 @@
 
 mod request_response;
 mod tcp;
+mod time_wait;
 mod udp;
 
 pub(crate) use request_response::{ExchangeSizes, Requester, Responder};
 pub(crate) use tcp::{ClientPlan, ExpectedTransfer, TcpClient, TcpServer};
+pub(crate) use time_wait::ClosedEnd;
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
@@ -35,7 +37,9 @@ pub(crate) enum Host {
     UdpSink(UdpSink),
     Requester(Requester),
     Responder(Responder),
-    /// Placeholder of a source of transfers, each of which has hosts of its own.
+    /// Of a transfer that is over.
+    Closed(ClosedEnd),
+    /// Placeholder of a source of transfers, each of which has hosts of its own, and of an end that has gone.
     Idle,
 }
 
@@ -112,7 +116,7 @@ impl Host {
             Host::TcpServer(host) => host.socket_mut(),
             Host::Requester(host) => host.socket_mut(),
             Host::Responder(host) => host.socket_mut(),
-            Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => return,
+            Host::UdpSource(_) | Host::UdpSink(_) | Host::Closed(_) | Host::Idle => return,
         };
         socket.on_telemetry(telemetry);
     }
@@ -130,6 +134,7 @@ impl Host {
             Host::TcpServer(host) => (host.receive(now, ports, segment), host.has_completed()),
             Host::Requester(host) => (host.receive(now, ports, segment), host.has_completed()),
             Host::Responder(host) => (host.receive(now, ports, segment), false),
+            Host::Closed(host) => (host.receive(ports, segment), false),
             Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => (false, false),
         };
         Received { matched, completed }
@@ -172,7 +177,7 @@ impl Host {
             Host::UdpSource(host) => host.next_timer(),
             Host::Requester(host) => host.next_timer(),
             Host::Responder(host) => host.next_timer(),
-            Host::UdpSink(_) | Host::Idle => None,
+            Host::UdpSink(_) | Host::Closed(_) | Host::Idle => None,
         }
     }
 
@@ -205,6 +210,10 @@ impl Host {
                 host.transmit(now, written, out);
                 host.next_timer()
             }
+            Host::Closed(host) => {
+                host.transmit(now, written, out);
+                None
+            }
             Host::UdpSink(_) | Host::Idle => None,
         }
     }
@@ -215,9 +224,11 @@ impl Host {
             Host::TcpClient(host) => host.sample(now),
             Host::UdpSource(host) => host.sample(now),
             Host::Responder(host) => host.sample(),
-            Host::TcpServer(_) | Host::UdpSink(_) | Host::Requester(_) | Host::Idle => {
-                SenderSample::default()
-            }
+            Host::TcpServer(_)
+            | Host::UdpSink(_)
+            | Host::Requester(_)
+            | Host::Closed(_)
+            | Host::Idle => SenderSample::default(),
         }
     }
 
@@ -227,7 +238,11 @@ impl Host {
             Host::TcpServer(host) => host.delivered(),
             Host::UdpSink(host) => host.delivered(),
             Host::Requester(host) => host.delivered(),
-            Host::TcpClient(_) | Host::UdpSource(_) | Host::Responder(_) | Host::Idle => 0,
+            Host::TcpClient(_)
+            | Host::UdpSource(_)
+            | Host::Responder(_)
+            | Host::Closed(_)
+            | Host::Idle => 0,
         }
     }
 
@@ -245,6 +260,26 @@ impl Host {
         match self {
             Host::TcpServer(host) => host.unfinished(),
             Host::Requester(host) => host.unfinished(),
+            _ => None,
+        }
+    }
+
+    /// How long it stays as it is, of an end of a transfer that is over; nothing of any other host.
+    pub(crate) fn linger(&self) -> Option<Time> {
+        match self {
+            Host::TcpClient(host) => host.linger(),
+            Host::TcpServer(host) => host.linger(),
+            Host::Closed(host) => Some(host.linger()),
+            _ => None,
+        }
+    }
+
+    /// What remains of an end of a transfer that is over; nothing of any other host.
+    pub(crate) fn into_closed(self) -> Option<ClosedEnd> {
+        match self {
+            Host::TcpClient(host) => Some(ClosedEnd::new(host.into_socket())),
+            Host::TcpServer(host) => Some(ClosedEnd::new(host.into_socket())),
+            Host::Closed(host) => Some(host),
             _ => None,
         }
     }

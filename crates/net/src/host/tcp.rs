@@ -13,9 +13,9 @@ use sojourn_packet::Time;
 /// A connection with its addresses.
 pub(super) struct Socket {
     pub(super) connection: Connection,
-    template: FrameTemplate,
+    pub(super) template: FrameTemplate,
     /// Ours and the peer's.
-    ports: (u16, u16),
+    pub(super) ports: (u16, u16),
     /// Of a connection whose data collect telemetry: what is returned with the next acknowledgement.
     telemetry: Option<Box<Telemetry>>,
 }
@@ -168,7 +168,7 @@ impl<O: FrameSink> Segments for Frames<'_, O> {
 
 /// Sends a segment of any form.
 #[inline(never)]
-fn send_whole(
+pub(super) fn send_whole(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
@@ -235,6 +235,15 @@ impl TcpClient {
 
     pub(super) fn socket_mut(&mut self) -> &mut Socket {
         &mut self.socket
+    }
+
+    pub(super) fn into_socket(self) -> Socket {
+        self.socket
+    }
+
+    /// [`Connection::linger`] of a transfer of some size.
+    pub(super) fn linger(&self) -> Option<Time> {
+        self.size.and_then(|_| self.socket.connection.linger())
     }
 
     fn stopped(&self, now: Time) -> bool {
@@ -381,6 +390,16 @@ impl TcpServer {
 
     pub(super) fn socket_mut(&mut self) -> &mut Socket {
         &mut self.socket
+    }
+
+    pub(super) fn into_socket(self) -> Socket {
+        self.socket
+    }
+
+    /// [`Connection::linger`] of an end whose transfer has been taken.
+    pub(super) fn linger(&self) -> Option<Time> {
+        let taken = self.expected.is_none() && self.done.is_none();
+        self.socket.connection.linger().filter(|_| taken)
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {

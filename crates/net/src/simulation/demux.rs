@@ -4,7 +4,7 @@
 //! for its own hosts. The table is separate from the hosts because hosts are large. A lookup long
 //! before a frame's arrival must not load its host into the cache.
 
-use super::partition::HostPlace;
+use super::partition::{HostId, HostPlace};
 use crate::config::Addresses;
 use crate::wire::{
     AbstractSegment, EPHEMERAL, IpAddress, Role, addressee, destination, flow_in_group, flow_of,
@@ -75,6 +75,13 @@ impl Demux {
             if let Some(in_use) = self.in_use.get_mut(usize::from(end.access)) {
                 *in_use = true;
             }
+        }
+    }
+
+    /// An end that is here has another place.
+    pub(super) fn move_to(&mut self, id: HostId, place: HostPlace) {
+        if let Some(ends) = self.attached.get_mut(id.flow() as usize) {
+            ends[usize::from(id.receives())].place = place;
         }
     }
 

@@ -79,6 +79,11 @@ impl InFlight {
         self.lists.push(HostList { first: NONE, last: NONE, leaf: Leaf::default() });
     }
 
+    /// True if something will reach a host.
+    pub(super) fn is_on_its_way(&self, host: HostPlace) -> bool {
+        self.lists[host.0 as usize].last != NONE
+    }
+
     /// Something will reach a host, not before what is on its way already: where it is to be put down.
     #[inline(always)]
     pub(super) fn put(&mut self, host: HostPlace, due: Instant) -> &mut Arriving {

@@ -10,6 +10,7 @@
 //! advance in lookahead windows (`lookahead.rs`). The module depends on everything else in this
 //! crate. It must not depend on the decisions of TCP or of a queue, only on when events are due.
 
+mod closed_ends;
 mod demux;
 mod events;
 mod host_qdisc;

@@ -18,12 +18,16 @@ use sojourn_switch::{PortId, Switch, Transmit};
 pub(super) struct HostState {
     pub(super) host: Host,
     pub(super) id: HostId,
+    /// The configured flow that its flow is of.
+    pub(super) source: u32,
     /// Its access link.
     pub(super) access: u16,
     /// Of what it sends, in front of its link.
     pub(super) delay: Time,
     /// The earliest timer event that is in the queue for it.
     pub(super) timer: Time,
+    /// When it leaves its place, if it is over.
+    pub(super) leaves: Time,
 }
 
 /// A port that frames arrive at, by the index of its switch in the partition.

@@ -3,6 +3,7 @@
 //! It must not depend on the decisions of TCP or of a queue, only on when events are due. It must
 //! not depend on the consumer of its rows.
 
+use super::closed_ends::ClosedEnds;
 use super::demux::{Attachment, Demux, ELSEWHERE};
 use super::events::Event;
 use super::hosts::FlowHosts;
@@ -53,6 +54,7 @@ pub(super) struct Partition {
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
     pub(super) host_states: Vec<HostState>,
+    pub(super) closed_ends: ClosedEnds,
     /// Number of leading ones that are configured flows.
     pub(super) configured: usize,
     pub(super) demux: Demux,
@@ -98,6 +100,7 @@ impl Partition {
             now: Time::ZERO,
             nodes: Vec::new(),
             host_states: Vec::new(),
+            closed_ends: ClosedEnds::default(),
             configured: 0,
             demux: Demux::new(),
             channels: Channels::default(),
@@ -123,14 +126,13 @@ impl Partition {
         }
     }
 
-    /// Keeps those hosts of a flow that are here; where the first is, if it is.
+    /// Keeps those hosts of a flow of a source that are here; where the first is, if it is.
     pub(super) fn attach(
         &mut self,
-        flow: u32,
+        (flow, source): (u32, u32),
         at: &FlowHosts,
         hosts: [Host; 2],
     ) -> Option<HostPlace> {
-        let mut place = self.host_states.len() as u32;
         let mut ends = [Attachment::ELSEWHERE; 2];
         for (end, host) in hosts.into_iter().enumerate() {
             let access = at.access[end];
@@ -138,11 +140,12 @@ impl Partition {
                 continue;
             }
             let (id, delay) = (HostId(2 * flow + end as u32), at.send_delay[end]);
-            self.in_flight.attach();
             let (listens, delay_to) = (host.listens(), at.delay[end]);
-            self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
-            ends[end] = Attachment { access, listens, place: HostPlace(place), delay: delay_to };
-            place += 1;
+            let (timer, leaves) = (Time::MAX, Time::MAX);
+            let state = HostState { host, id, source, access, delay, timer, leaves };
+            let Partition { host_states, in_flight, closed_ends, .. } = self;
+            let place = closed_ends.seat(state, host_states, in_flight);
+            ends[end] = Attachment { access, listens, place, delay: delay_to };
         }
         self.demux.attach(flow, ends, at.dst_port);
         (ends[0].access != ELSEWHERE).then_some(ends[0].place)
@@ -365,7 +368,8 @@ impl Partition {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Partition { nodes, demux, send_path, in_flight, events, channels, .. } = self;
+        let Partition { nodes, demux, send_path, in_flight, .. } = self;
+        let Partition { events, channels, host_states, closed_ends, .. } = self;
         let SendPath { slab, numbers, .. } = send_path;
         let Node { switch, port_links, cpu, for_controller, counted, .. } =
             &mut nodes[usize::from(place)];
@@ -410,6 +414,7 @@ impl Partition {
                         self.counters.stray += u64::from(!demux.listens(packet, access));
                         continue;
                     };
+                    let host = closed_ends.seated(host, host_states, in_flight, demux);
                     let at = at + delay;
                     let due = (at, events.take_number());
                     slab.write(packet, self.written, in_flight.put(host, due));
@@ -453,6 +458,7 @@ impl Partition {
         };
         self.set_timer_at(host, timer);
         self.note_received(host, received);
+        self.note_heard(host, timer);
     }
 
     /// The same of a frame that has not the usual form.
@@ -467,6 +473,8 @@ impl Partition {
                 let received = receiver.receive(self.now, frame);
                 self.note_received(host, received);
                 self.serve(host);
+                let next = self.host_states[host.0 as usize].host.next_timer();
+                self.note_heard(host, next);
             }
         }
         self.send_path.slab.recycle(packet.bytes);
@@ -478,6 +486,14 @@ impl Partition {
         self.counters.stray += u64::from(!received.matched);
         if received.completed {
             self.record_delivery(host);
+        }
+    }
+
+    /// A host has heard a frame, and this is its next timer. Configured hosts stay when they are over.
+    #[inline(always)]
+    fn note_heard(&mut self, host: HostPlace, timer: Option<Time>) {
+        if timer.is_none() && host.0 as usize >= self.configured {
+            self.note_quiet(host);
         }
     }
 

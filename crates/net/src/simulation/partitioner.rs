@@ -2,18 +2,24 @@
 //!
 //! A frame arrives no sooner than the link's delay after it was sent. Within this span, events on
 //! one side do not depend on the other (Chandy and Misra 1979; in windows of that span, Nicol
-//! 1993). The partitioner depends on the layout and on the passage times of switches. It must not
-//! depend on the code that drives the partitions.
+//! 1993). Of short links those are cut that have much traffic in that span: a fabric's pods. Even one
+//! core is faster then, since a pod's packets fit its cache. The partitioner depends on the layout and
+//! on the passage times of switches. It must not depend on the code that drives the partitions.
 
 use super::layout::{Change, End, Layout};
+use super::lookahead::WORTH;
 use super::node::Node;
 use sojourn_packet::Time;
 use std::collections::BTreeMap;
 
-/// Links that take less are not worth a cut.
+/// Links that take less are not worth a cut, unless hosts can send [`WORTH`] packets in that time.
 const LEAST: Time = Time::from_micros(100);
 /// As many partitions as there are at most; more take turns in being one.
 const MOST: usize = 64;
+/// Into so many partitions a fabric with short links is divided, about.
+const PODS: usize = 8;
+/// Bits of a full packet.
+const PACKET: u64 = 8 * 1_514;
 /// Lookahead of partitions that no link connects.
 const APART: Time = Time::from_millis(10);
 
@@ -39,23 +45,69 @@ impl Partitioning {
     /// As many partitions as there are between links that are worth a cut, whatever drives them.
     pub(super) fn new(layout: &Layout, nodes: &[Node]) -> Partitioning {
         let links = links(layout, nodes);
-        let mut joined: Vec<usize> = (0..nodes.len()).collect();
-        for link in links.iter().filter(|link| link.minimum_delay < LEAST) {
-            let (kept, gone) = (joined[link.from], joined[link.to]);
-            joined.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+        let far = Partitioning::of(joined(nodes.len(), &links, LEAST), &links);
+        if far.partitions > 1 {
+            return far;
         }
+        let near = Partitioning::of(pods(joined(nodes.len(), &links, Time(1)), &links), &links);
+        let sent = layout.access_links.iter().map(|access| u128::from(access.rate.0)).sum::<u128>();
+        let bits = sent * u128::from(near.ahead.0) / 1_000_000_000;
+        let is_worth_it = near.partitions > 1 && bits >= u128::from(WORTH * PACKET);
+        if is_worth_it { near } else { far }
+    }
+
+    /// A partition for each group of switches, given by each switch's.
+    fn of(groups: Vec<usize>, links: &[SwitchLink]) -> Partitioning {
         let mut numbers = BTreeMap::new();
         let mut number = |group: &usize| {
             let next = numbers.len();
             (*numbers.entry(*group).or_insert(next) % MOST) as u8
         };
-        let by_switch: Vec<u8> = joined.iter().map(&mut number).collect();
+        let by_switch: Vec<u8> = groups.iter().map(&mut number).collect();
         let crossing = links.iter().filter(|link| by_switch[link.from] != by_switch[link.to]);
         Partitioning {
             partitions: numbers.len().min(MOST),
             ahead: crossing.map(|link| link.minimum_delay).min().unwrap_or(APART),
             by_switch,
         }
+    }
+}
+
+/// The group of each switch if those are one that a link of less than `least` connects.
+fn joined(switches: usize, links: &[SwitchLink], least: Time) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..switches).collect();
+    for link in links.iter().filter(|link| link.minimum_delay < least) {
+        let (kept, gone) = (groups[link.from], groups[link.to]);
+        join(&mut groups, kept, gone);
+    }
+    groups
+}
+
+fn join(groups: &mut [usize], kept: usize, gone: usize) {
+    groups.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+}
+
+/// Joins groups that most links connect, by the links between their switches as a share of those that
+/// could be there, as long as none has more than its share of all switches.
+fn pods(mut groups: Vec<usize>, links: &[SwitchLink]) -> Vec<usize> {
+    let most = groups.len().div_ceil(PODS);
+    loop {
+        let mut sizes = vec![0_usize; groups.len()];
+        groups.iter().for_each(|group| sizes[*group] += 1);
+        let mut between: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for link in links {
+            let (one, other) = (groups[link.from], groups[link.to]);
+            if one < other && sizes[one] + sizes[other] <= most {
+                *between.entry((one, other)).or_default() += 1;
+            }
+        }
+        // Of equal shares the first, as fractions of integers.
+        let best = between.into_iter().reduce(|best, next| {
+            let room = |(one, other): (usize, usize)| sizes[one] * sizes[other];
+            if next.1 * room(best.0) > best.1 * room(next.0) { next } else { best }
+        });
+        let Some(((one, other), _)) = best else { return groups };
+        join(&mut groups, one, other);
     }
 }
 
@@ -84,4 +136,39 @@ fn links(layout: &Layout, nodes: &[Node]) -> Vec<SwitchLink> {
         }
     }
     links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The links between switches `a` and `b`, both ways, each of 1 us.
+    fn both_ways(pairs: &[(usize, usize)]) -> Vec<SwitchLink> {
+        let link = |from, to| SwitchLink { from, to, minimum_delay: Time::from_micros(1) };
+        pairs.iter().flat_map(|&(a, b)| [link(a, b), link(b, a)]).collect()
+    }
+
+    #[test]
+    fn the_pods_of_a_fat_tree_become_the_groups_and_the_core_is_shared_out() {
+        // 32 edge and 32 aggregation switches in eight pods, then 16 of the core.
+        let mut pairs = Vec::new();
+        for at in 0..32 {
+            let pod = at / 4 * 4;
+            pairs.extend((pod..pod + 4).map(|aggregation| (at, 32 + aggregation)));
+            pairs.extend((0..4).map(|core| (32 + at, 64 + at % 4 * 4 + core)));
+        }
+        let groups = pods((0..80).collect(), &both_ways(&pairs));
+        for at in 0..64 {
+            assert_eq!(groups[at] == groups[0], at % 32 < 4, "{at}");
+        }
+        let sizes = (0..80).map(|one| groups.iter().filter(|group| **group == one).count());
+        assert_eq!(sizes.filter(|size| *size > 0).collect::<Vec<_>>(), [10; 8]);
+    }
+
+    #[test]
+    fn switches_that_a_link_without_delay_connects_are_one_group() {
+        let mut links = both_ways(&[(0, 1), (1, 2)]);
+        links[0].minimum_delay = Time::ZERO;
+        assert_eq!(joined(3, &links, Time(1)), [0, 0, 2]);
+    }
 }

@@ -196,7 +196,7 @@ fn add_hosts(
     for (partition, flow) in ends {
         let (place, hosts) = hosts::of_flow(config, layout, flow);
         partitions[usize::from(partition)].attach(
-            flow,
+            (flow, flow),
             &locations.place_in(partition, &place),
             hosts,
         );

@@ -128,7 +128,18 @@ fn frames(
 impl Partition {
     /// A frame is at the end of a link to hosts.
     pub(super) fn at_hosts(&mut self, access: u16, slot: Slot) {
-        let Partition { now, demux, send_path, in_flight, events, written, counters, .. } = self;
+        let Partition {
+            now,
+            demux,
+            send_path,
+            in_flight,
+            events,
+            written,
+            counters,
+            closed_ends,
+            host_states,
+            ..
+        } = self;
         let slab = &mut send_path.slab;
         let mut packet = slab.take(slot);
         let found = match written {
@@ -140,6 +151,7 @@ impl Partition {
             counters.stray += 1;
             return;
         };
+        let host = closed_ends.seated(host, host_states, in_flight, demux);
         let due = (*now + delay, events.take_number());
         slab.write(&mut packet, *written, in_flight.put(host, due));
     }

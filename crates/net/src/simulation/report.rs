@@ -1,9 +1,9 @@
 //! Collection of a run's counters from the components that count.
 
 use super::Simulation;
+use super::closed_ends::host_totals;
 use super::layout::{End, Layout, PortLayout};
 use super::node::{Counters, Node};
-use super::partition::Partition;
 use crate::report::{
     BottleneckReport, FlowReport, LinkLoad, RunReport, SpanReport, TelemetryReport,
 };
@@ -180,45 +180,19 @@ impl Simulation {
         loads
     }
 
+    /// The totals of each configured flow. A source of transfers is reported as all of them together.
     fn flow_reports(&self) -> Vec<FlowReport> {
-        let mut reports = self.each_flow();
-        let transfers = reports.split_off(self.sources.configured());
-        // A source of transfers is reported as all of them together.
-        for (one, flow) in transfers.iter().zip(self.sources.configured() as u32..) {
-            let sum = &mut reports[self.sources.source(flow) as usize];
-            if sum.segments == 0 {
-                sum.started = one.started;
-            }
-            sum.delivered += one.delivered;
-            sum.segments += one.segments;
-            sum.retransmits += one.retransmits;
-            sum.timeouts += one.timeouts;
-            sum.congestion_events += one.congestion_events;
-        }
-        reports
-    }
-
-    /// The totals of each flow that has hosts, each transfer by itself.
-    fn each_flow(&self) -> Vec<FlowReport> {
         let mut reports = vec![FlowReport::default(); self.sources.configured()];
         for partition in &self.partitions {
-            add_flows(&mut reports, partition);
+            for state in &partition.host_states {
+                let totals = host_totals(&state.host, state.id, partition.now);
+                reports[state.source as usize].add(&totals);
+            }
+            for (source, totals) in &partition.closed_ends.totals {
+                reports[*source as usize].add(totals);
+            }
         }
         reports
-    }
-}
-
-/// Adds the hosts' data on the flows of a partition.
-fn add_flows(reports: &mut Vec<FlowReport>, partition: &Partition) {
-    for state in &partition.host_states {
-        let flow = state.id.flow() as usize;
-        reports.resize(reports.len().max(flow + 1), FlowReport::default());
-        let report = &mut reports[flow];
-        *report = if state.id.receives() {
-            FlowReport { delivered: state.host.delivered(), ..report.clone() }
-        } else {
-            FlowReport { delivered: report.delivered, ..state.host.sample(partition.now).totals }
-        };
     }
 }
 

@@ -48,6 +48,32 @@ fn a_transfer_alone_takes_a_round_trip_to_connect_and_one_way_for_its_first_wind
 }
 
 #[test]
+fn transfers_that_are_over_leave_their_places_to_others_and_their_counts_stay() {
+    // A hundred a second, each over in 50 ms and gone 0.8 s later.
+    let mut run = run(1_000_000_000, 10, &[transfers(11_600_000, 14_480)]);
+    let rows = run.take_exchanges();
+    let done = rows.finished.iter().filter(|at| **at > 0).count() as u64;
+    let report = &run.report().flows[0];
+    assert!(done > 800 && (10 * done..10 * (done + 10)).contains(&report.segments));
+    assert!((14_480 * done..14_480 * (done + 10)).contains(&report.delivered));
+    assert_eq!(Some(&report.started), rows.started.iter().min());
+    assert!(run.partitions[0].host_states.len() < 500, "places of both ends of a quarter");
+}
+
+#[test]
+fn an_end_that_has_left_its_place_gets_one_for_a_frame_that_still_arrives() {
+    let mut run = run(1_000_000_000, 10, &[transfers(11_600_000, 14_480)]);
+    let Partition { closed_ends, demux, host_states, in_flight, .. } = &mut run.partitions[0];
+    let (place, _) = demux.end(1, 0).expect("the sender of the first transfer");
+    assert!(host_states.get(place.0 as usize).is_none());
+    let seated = closed_ends.seated(place, host_states, in_flight, demux);
+    let state = &host_states[seated.0 as usize];
+    assert_eq!((state.id.flow(), state.access, state.host.listens()), (1, 0, false));
+    assert!(state.host.linger().is_some());
+    assert_eq!(demux.end(1, 0).map(|(place, _)| place), Some(seated));
+}
+
+#[test]
 fn transfers_cut_by_the_end_of_the_run_have_no_end_time() {
     let mut run = run(1_000_000, 5, &[transfers(2_000_000, 50_000)]);
     let rows = run.take_exchanges();

@@ -10,6 +10,9 @@ use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;
 use std::sync::Arc;
 
+/// Room for so many plans is not given back.
+const KEPT: usize = 1_024;
+
 /// A transfer that will begin.
 #[derive(Clone)]
 pub(super) struct Planned {
@@ -111,14 +114,20 @@ impl Partition {
     /// Gives hosts to the transfers that begin now.
     #[cold]
     pub(super) fn begin_transfers(&mut self) {
+        self.release_closed();
         let mut first = false;
         while let Some(due) = self.transfers.pop_if(|due| due.at <= self.now) {
             first |= due.first;
             let planned = due.what;
-            let client = self.attach(planned.flow, &planned.place, planned.hosts(due.at));
+            let flow_and_source = (planned.flow, planned.source);
+            let client = self.attach(flow_and_source, &planned.place, planned.hosts(due.at));
             if let Some(client) = client {
                 self.serve(client);
             }
+        }
+        // What has begun needs no plan.
+        if self.transfers.capacity() > KEPT.max(4 * self.transfers.len()) {
+            self.transfers.shrink_to(2 * self.transfers.len());
         }
         self.await_arrivals();
         self.count_shared(first);

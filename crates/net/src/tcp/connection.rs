@@ -7,8 +7,10 @@
 mod handshake;
 mod segment_input;
 mod segment_output;
+mod time_wait;
 
 pub use segment_input::{Arrival, PredictedSegment, SegmentForm};
+pub(crate) use time_wait::TimeWait;
 
 use super::accecn::AccEcnCounters;
 use super::config::TcpConfig;

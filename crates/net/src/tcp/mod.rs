@@ -25,8 +25,8 @@ mod syn_options;
 mod syn_retransmission;
 
 pub use config::TcpConfig;
-pub(crate) use connection::Segments;
 pub use connection::{Arrival, Connection, PredictedSegment, SegmentForm};
+pub(crate) use connection::{Segments, TimeWait};
 pub(crate) use jiffies::earliest;
 pub use pacing_rate::PacingRate;
 

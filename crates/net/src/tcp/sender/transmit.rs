@@ -164,6 +164,11 @@ impl Sender {
             && self.pacing.deadline() == Time::MAX
     }
 
+    /// True if its FIN, and so all before it, has been acknowledged and nothing is left to do.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closing && self.scoreboard.next() > self.buffer.written() && self.is_at_rest()
+    }
+
     /// True if there are data, or a FIN, that were never sent.
     fn has_unsent(&self) -> bool {
         let next = self.scoreboard.next();

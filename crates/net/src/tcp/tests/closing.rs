@@ -45,3 +45,28 @@ fn a_fin_is_acknowledged_at_once_and_is_not_delivered_as_data() {
     drill.end.close();
     assert!(drill.one().flags.contains(TcpFlags::FIN));
 }
+
+#[test]
+fn what_remains_of_a_closed_end_acknowledges_a_repeated_fin_and_no_acknowledgement() {
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
+    drill.end.set_written(10);
+    drill.end.close();
+    drill.one();
+    drill.at(ms(20));
+    drill.ack(12);
+    assert_eq!(drill.end.linger(), None, "the peer may still send");
+    let options = peer_options(drill.now);
+    let fin = TcpSegment { ack: 12, flags: ACK | TcpFlags::FIN, options, ..peer(1) };
+    drill.inject(fin);
+    assert_eq!(drill.end.linger(), None, "an acknowledgement is owed");
+    let last = drill.one();
+    let rto = drill.end.sender().rtt().rto();
+    assert_eq!(drill.end.linger(), Some(Time(rto.0 / 2 * 7)));
+    let Drill { end, now } = drill;
+    let mut remains = end.into_time_wait();
+    remains.receive(&&TcpSegment { flags: ACK, seq: PEER + 2, ..fin });
+    assert_eq!(remains.poll_transmit(now), None);
+    remains.receive(&&fin);
+    assert_eq!(remains.poll_transmit(now), Some(last));
+    assert_eq!(remains.poll_transmit(now), None);
+}

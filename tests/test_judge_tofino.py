@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.common.resources import programs_folder
+from sojourn.common.resources import programs_folder, scenarios_folder
 
 JUDGE = os.environ.get("SOJOURN_JUDGE")
 pytestmark = pytest.mark.skipif(not JUDGE, reason="SOJOURN_JUDGE names no folder of compilers")
@@ -20,9 +20,13 @@ pytestmark = pytest.mark.skipif(not JUDGE, reason="SOJOURN_JUDGE names no folder
 
 def stages(program: str, *defines: str, folder: str = "tna") -> tuple[int, int]:
     """Stages of ingress and egress that the compiler puts a program into."""
-    compiler = Path(JUDGE or "", "p4c-tofino")
-    path = programs_folder() / folder / f"{program}.p4"
     target = {"tna": "tofino", "t2na": "tofino2"}[folder]
+    return stages_of(programs_folder() / folder / f"{program}.p4", *defines, target=target)
+
+
+def stages_of(path: Path, *defines: str, target: str = "tofino") -> tuple[int, int]:
+    """The same of a file."""
+    compiler = Path(JUDGE or "", "p4c-tofino")
     options = ["--target", target, "-I", programs_folder() / "tna"]
     done = subprocess.run(
         [compiler, path, *options, *(f"-D{name}" for name in defines)],
@@ -61,8 +65,12 @@ def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
     # The header of the program says so, too.
     first = (programs_folder() / "tna" / f"{program}.p4").read_text().splitlines()[0]
     ingress, egress = expected
-    stages_of = "stage" if ingress == 1 else "stages"
-    assert f"{ingress} {stages_of} of ingress, {egress} of egress" in first
+    counted = "stage" if ingress == 1 else "stages"
+    assert f"{ingress} {counted} of ingress, {egress} of egress" in first
+
+
+def test_the_compiler_takes_the_program_of_hpccs_scenario() -> None:
+    assert stages_of(scenarios_folder() / "hpcc/hpcc.p4") == (2, 5)
 
 
 @pytest.mark.parametrize(

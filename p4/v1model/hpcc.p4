@@ -180,7 +180,9 @@ control HpccEgress(
         bytes_sent.read(sent, (bit<32>)standard_metadata.egress_port);
         sent = sent + (bit<32>)hdr.ipv4.total_length + ETHERNET_BYTES;
         bytes_sent.write((bit<32>)standard_metadata.egress_port, sent);
-        hdr.hop.sent = sent;
+        if (hdr.hop.isValid()) {
+            hdr.hop.sent = sent;
+        }
     }
 }
 

@@ -33,8 +33,7 @@ header bridge_h {
 }
 
 header hpcc_hop_h {                     // 20 bytes
-    bit<8>  queue;
-    bit<24> occupancy;                  // bytes
+    bit<32> occupancy;                  // 8 bits of the queue's number, which is 0 here, and 24 of bytes
     bit<16> egress_time_high;
     bit<48> egress_time;                // ns
     bit<32> sent;                       // bytes, modulo 2^32
@@ -52,7 +51,7 @@ struct headers_t {
 }
 
 struct metadata_t {
-    bit<32> length;                     // of the frame, with this hop
+    bit<16> length;                     // of the frame, with this hop
     bit<32> sent;
     bit<32> cells;                      // in the queue
     bit<32> by_64;
@@ -185,15 +184,14 @@ control Egress(
     Register<bit<32>, PortId_t>(512, 0) bytes_sent;
     RegisterAction<bit<32>, PortId_t, bit<32>>(bytes_sent) count = {
         void apply(inout bit<32> value, out bit<32> sent) {
-            value = value + md.length;
+            value = value + (bit<32>)md.length;
             sent = value;
         }
     };
 
     action push_hop() {
         hdr.hop.setValid();
-        hdr.hop.queue = (bit<8>)eg_intr_md.egress_qid;
-        hdr.hop.occupancy = md.by_64[23:0];
+        hdr.hop.occupancy = md.by_64;
         hdr.hop.egress_time_high = 0;
         hdr.hop.egress_time = eg_prsr_md.global_tstamp;
         hdr.hop.rate = hdr.bridge.rate;
@@ -205,7 +203,7 @@ control Egress(
     // A cell has 80 bytes: 64 and 16 for each.
     action read_queue() {
         md.cells = (bit<32>)eg_intr_md.deq_qdepth;
-        md.length = (bit<32>)hdr.ipv4.total_length;
+        md.length = hdr.ipv4.total_length;
     }
     action multiply() {
         md.by_64 = md.cells << 6;

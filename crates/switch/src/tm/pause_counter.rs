@@ -59,7 +59,7 @@ pub struct PauseStatistics {
 
 /// The cells that hold packets from one port.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct PortCells {
     cells: u32,
     since: Option<Time>,
     statistics: PauseStatistics,
@@ -69,13 +69,13 @@ struct Held {
 #[derive(Clone, Debug)]
 pub(crate) struct PauseCounter {
     rule: PauseRule,
-    ports: Vec<Held>,
+    ports: Vec<PortCells>,
 }
 
 impl PauseCounter {
     /// Of so many ports.
     pub(crate) fn new(rule: PauseRule, ports: usize) -> PauseCounter {
-        PauseCounter { rule, ports: vec![Held::default(); ports] }
+        PauseCounter { rule, ports: vec![PortCells::default(); ports] }
     }
 
     /// A packet has got cells of the buffer.

@@ -7,8 +7,8 @@ A packet-hop is a data packet or an acknowledgement that a switch's port has sen
 process of its own with one thread for the engine; seconds are those of the processor, of the engine
 and the row writers. Memory is the peak less that of a run without traffic.
 
-`--write` makes a configuration for `crates/net/examples/configured.rs`: of a fabric, else of the fat
-tree with tail drop and NewReno, which is compared with another simulator.
+`--write` makes a configuration for `crates/net/examples/configured.rs`: of a fabric, else of the
+fat tree with tail drop and NewReno, which is compared with another simulator.
 """
 
 import json

@@ -5,18 +5,20 @@
 //! Prints the frames that all links carried, in both directions. `bench/fabric.py --write` makes such a
 //! configuration: a fat tree of 128 hosts, 100 Gbit/s, a permutation of endless NewReno flows, tail drop at
 //! 150 kB. Measured on 2026-11-28 beside other work on two cores, as the difference of runs of 500 and 1500 us,
-//! the median of three in turn (instructions of 60 and 160 us by callgrind), for each frame that a link carried:
+//! the median of five in turn, for each frame that a link carried:
 //!
-//! | simulator | instructions | processor time |
-//! |---|---|---|
-//! | this | 1,830 | 0.78 us |
-//! | csg-htsim | 2,010 | 0.60 us |
+//! | simulator | processor time |
+//! |---|---|
+//! | this, as one partition | 0.81 us |
+//! | this, a partition for each pod | 0.58 us |
+//! | csg-htsim | 0.44 us |
 //!
-//! csg-htsim is Broadcom/csg-htsim at 841d9e7 (`make` with its -O3), `datacenter/htsim_tcp -nodes 128 -conns
+//! csg-htsim is Broadcom/csg-htsim at 841d9e7 (`make` with -O3), `datacenter/htsim_tcp -nodes 128 -conns
 //! 128 -sub 1 UNCOUPLED`, whose end, seed and buffer (100 packets) were set in `main_tcp.cpp` and whose served
 //! packets were counted in `queue.cpp`. Its sources hold the route, its packets have no bytes, its permutation
-//! is random. Here `perf` finds 24 % of the time in `Routes::ports_for`, which executes 3 % of the instructions:
-//! it is the first to read a frame's bytes at a switch, and waits for the memory.
+//! is random. As one partition, `perf` finds 24 % of the time in `Routes::ports_for`, which executes 3 % of the
+//! instructions: it is the first to read a frame's bytes at a switch, and waits for the memory. The packets of
+//! one pod in a window fit the cache more often.
 
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;

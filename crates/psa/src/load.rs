@@ -7,7 +7,8 @@ use super::rules;
 use super::runtime::{is_direct, is_profile, prepare};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::Interpreter;
-use sojourn_p4::ir::{Program, UnitId};
+use sojourn_p4::ir::{ExternCall, Program, StmtKind, UnitId};
+use sojourn_p4::visit;
 use sojourn_target::applied_tables::shared_objects;
 use sojourn_target::arithmetic::{self, ArithmeticRules};
 use sojourn_target::common_limits::{self, CommonRules};
@@ -42,7 +43,9 @@ pub(crate) fn build(
             return None;
         }
     };
-    let [_, ingress, _, _, egress, _] = units;
+    let [_, ingress, first, _, egress, second] = units;
+    diagnostics.extend(check_deparser(&program, first, true));
+    diagnostics.extend(check_deparser(&program, second, false));
     diagnostics.extend(common_limits::check(&program, &[ingress, egress], COMMON));
     let runtime = match prepare(&program, options) {
         Ok(runtime) => runtime,
@@ -75,6 +78,31 @@ fn check(program: &Program) -> Vec<Diagnostic> {
         let refused = rules::DIRECT_OF_ONE.refuse(shared.other.span, message);
         Diagnostic::from(refused.with_place(shared.owner.span, "the other table"))
     }));
+    found
+}
+
+/// Externs that a deparser may call; digests in that of ingress only.
+const OF_DEPARSERS: [&str; 2] = ["Checksum", "InternetChecksum"];
+
+/// Errors of tables and externs that belong into a control.
+fn check_deparser(program: &Program, unit: UnitId, digests: bool) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    visit::unit_statements(program, unit, &mut |stmt| {
+        let message = match &stmt.kind {
+            StmtKind::Apply { table, .. } => {
+                format!("the table `{}` in a deparser", program.tables[table.index()].name)
+            }
+            StmtKind::Call(ExternCall { object: Some(object), name, .. }) => {
+                let of = &*program.objects[object.index()].of;
+                if OF_DEPARSERS.contains(&of) || (digests && of == "Digest") {
+                    return;
+                }
+                format!("{of}.{name} in a deparser")
+            }
+            _ => return,
+        };
+        found.push(rules::DEPARSER.refuse(stmt.span, message).into());
+    });
     found
 }
 

@@ -54,4 +54,7 @@ sojourn_target::rules! { without programs:
     EXIT_ONCE "S0215" "a control that exits is applied once"
         "p4c fails at the second copy of an `exit` statement of a control"
         "put the `exit` into an action, or behind the application"
+    DEPARSER "S0216" "a deparser has no tables and no state"
+        "PSA has counters, meters, registers, hashes and random numbers in the controls, and digests in the ingress deparser; p4c refuses them elsewhere"
+        "do it in the control in front, and pass the result on in the metadata"
 }

@@ -141,6 +141,22 @@ fn a_program_keeps_within_what_p4c_accepts_for_psa_switch() {
         Parts { locals: "Sub() sub;", ingress: "sub.apply(h); sub.apply(h);", ..Parts::default() };
     let text = text.text().replace("control I(", &format!("{sub}control I("));
     assert_eq!(codes(&text), ["S0215"]);
+    let deparser = |declared: &str, deparser: &str| {
+        let text = Parts { deparser, ..Parts::default() }.text();
+        codes(&text.replace("Digest<note_t>() notes;", declared))
+    };
+    let sum = "InternetChecksum() sum;";
+    assert_eq!(deparser(sum, "sum.clear(); sum.add(h.h.a); h.h.b = sum.get();"), [""; 0]);
+    let register = "Register<bit<16>, bit<32>>(4) cells;";
+    assert_eq!(deparser(register, "h.h.b = cells.read(0);"), ["S0216"]);
+    let table = "action go() {} table t { actions = { go; } default_action = go(); }";
+    assert_eq!(deparser(table, "t.apply();"), ["S0216"]);
+    let text = Parts::default().text();
+    let late = text.replace(
+        "    apply {}\n}\nI",
+        "    Digest<note_t>() notes; apply { notes.pack({ h.h.b }); }\n}\nI",
+    );
+    assert_eq!((codes(&late), text == late), (vec!["S0216"], false));
 }
 
 #[test]

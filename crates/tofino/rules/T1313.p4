@@ -8,6 +8,7 @@
         packet.extract(eg);
         packet.extract(hdr.ethernet);
         packet.extract(hdr.ipv4);
+        packet.extract(hdr.report);
 #ifdef BROKEN
         left.set(hdr.ipv4.ttl);
         transition select(left.is_zero()) {

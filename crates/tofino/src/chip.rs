@@ -34,6 +34,10 @@ pub struct Chip {
     pub small_constants: RangeInclusive<i128>,
     /// True if a table of which an action exits can be asked for its hit.
     pub hit_beside_exit: bool,
+    /// A deparser may have mirrors that are constructed for a type beside others, which ingress has.
+    pub mixed_mirrors: bool,
+    /// Bytes that the egress parser takes on every path at least, and at most.
+    pub egress_parse_depth: RangeInclusive<u64>,
     /// Capabilities of a stateful ALU.
     pub stateful_alu: StatefulAlu,
     /// Requests to deparser and traffic manager have valid bits of their own, apart from those of headers.
@@ -159,6 +163,8 @@ pub const TOFINO1: Chip = Chip {
     stages: 12,
     small_constants: -8..=7,
     hit_beside_exit: false,
+    mixed_mirrors: false,
+    egress_parse_depth: 65..=160,
     stateful_alu: StatefulAlu {
         comparisons: 2,
         outputs: 1,
@@ -226,6 +232,8 @@ pub const TOFINO2: Chip = Chip {
     stages: 20,
     small_constants: -4..=7,
     hit_beside_exit: true,
+    mixed_mirrors: true,
+    egress_parse_depth: 0..=u64::MAX,
     stateful_alu: StatefulAlu {
         comparisons: 4,
         outputs: 4,

@@ -28,13 +28,40 @@ const CONTAINER_BITS: u32 = 32;
 type Condition<'p> = (&'p Expr, bool);
 
 /// Diagnostics about the copies that a deparser makes.
-pub fn check(program: &Program, deparser: UnitId) -> Vec<Diagnostic> {
+///
+/// `untyped` says whether the compiler adds mirrors without a type there, beside which it refuses typed
+/// ones; none if it takes both.
+pub fn check(program: &Program, deparser: UnitId, untyped: Option<bool>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let unit = &program.units[deparser.index()];
+    if let Some(untyped) = untyped {
+        check_mirrors(program, deparser, untyped, &mut found);
+    }
     if let Body::Control { stmts, .. } = &unit.body {
         walk((program, unit), stmts, &mut Known::default(), &mut Vec::new(), &mut found);
     }
     found
+}
+
+/// Refuses mirrors that are constructed for a type beside others.
+fn check_mirrors(program: &Program, deparser: UnitId, added: bool, found: &mut Vec<Diagnostic>) {
+    let (mut typed, mut untyped) = (Vec::new(), added);
+    visit::unit_statements(program, deparser, &mut |stmt| {
+        if let StmtKind::Call(call) = &stmt.kind
+            && let Some(object) = call.object.map(|id| &program.objects[id.index()])
+            && &*object.of == "Mirror"
+        {
+            match type_of(object) {
+                Some(of) => typed.push((call.span, of)),
+                None => untyped = true,
+            }
+        }
+    });
+    for (span, of) in typed.into_iter().filter(|_| untyped) {
+        let place = if added { "in the deparser of ingress" } else { "beside one without" };
+        let message = format!("a mirror constructed for the type {of} {place}");
+        found.push(rules::COPY_CONDITION.refuse(span, message).into());
+    }
 }
 
 fn walk<'p>(
@@ -56,9 +83,10 @@ fn walk<'p>(
             }
             StmtKind::Call(call) => {
                 if let Some(of) = copy(program, call) {
-                    match of {
-                        Some(of) => check_typed(call, of, conditions, found),
-                        None => check_conditions(unit, call, conditions, found),
+                    match (combined(conditions), of) {
+                        (Some(condition), _) => refuse_condition(condition, call, found),
+                        (None, Some(of)) => check_typed(call, of, conditions, found),
+                        (None, None) => check_conditions(unit, call, conditions, found),
                     }
                     check_arguments(unit, call, known, found);
                 }
@@ -87,6 +115,24 @@ fn copy(program: &Program, call: &ExternCall) -> Option<Option<u8>> {
     let object = &program.objects[call.object?.index()];
     let makes = [("Mirror", "emit"), ("Resubmit", "emit"), ("Digest", "pack")];
     makes.contains(&(&*object.of, &*call.name)).then(|| type_of(object))
+}
+
+/// The condition right around a copy if it is neither an equality with a constant nor a truth value
+/// (`DoSimplifyNestedIf::addInArray`); outer ones may be.
+fn combined<'p>(conditions: &[Condition<'p>]) -> Option<&'p Expr> {
+    let (condition, true) = conditions.last()? else { return None };
+    let inner = match &condition.kind {
+        ExprKind::Unary(Unary::Not, inner) => &**inner,
+        ExprKind::Binary(Binary::Eq, a, b) if is_selector(a, b) => return None,
+        _ => *condition,
+    };
+    matches!(inner.kind, ExprKind::Binary(..)).then_some(*condition)
+}
+
+fn refuse_condition(condition: &Expr, call: &ExternCall, found: &mut Vec<Diagnostic>) {
+    let message = "this condition decides about a copy and is no `type == constant`";
+    let refused = rules::COPY_CONDITION.refuse(condition.span, message);
+    found.push(refused.with_place(call.span, "the copy").into());
 }
 
 /// A copy for the type `of` is made wherever that is the type, so no condition may keep it away.
@@ -134,10 +180,7 @@ fn check_conditions(
     let several = conditions.len() > 1;
     let wrong = conditions.iter().find(|(condition, truth)| !allowed(condition, *truth, several));
     if let Some((condition, _)) = wrong {
-        let message = "this condition decides about a copy and is no `type == constant`";
-        let refused = rules::COPY_CONDITION.refuse(condition.span, message);
-        found.push(refused.with_place(call.span, "the copy").into());
-        return;
+        return refuse_condition(condition, call, found);
     }
     if let Some((condition, _)) = conditions.first()
         && !conditions.iter().any(|(condition, _)| names_type(unit, condition))

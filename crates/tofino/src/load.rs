@@ -96,8 +96,9 @@ pub fn build(
     for found in &pipelines {
         check_accesses(&program, found, diagnostics);
         let blocks = found.six;
-        for deparser in [blocks[2], blocks[5]] {
-            diagnostics.extend(deparser_requests::check(&program, deparser));
+        for (deparser, adds) in [(blocks[2], true), (blocks[5], false)] {
+            let untyped = (!chip.mixed_mirrors).then_some(adds);
+            diagnostics.extend(deparser_requests::check(&program, deparser, untyped));
         }
         diagnostics.append(&mut parde::check(chip, &program, blocks));
         let found = fit::check(chip, &program, found, sources);

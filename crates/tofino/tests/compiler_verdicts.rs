@@ -213,7 +213,8 @@ fn an_action_neither_compares_nor_chooses() {
     let of = |body: &str| -> String { format!("action act() {{ {body} }}") };
     let table = |body: &str| {
         format!(
-            "action act(bit<1> v, bit<32> w) {{ {body} }}
+            "Counter<bit<32>, bit<8>>(256, CounterType_t.PACKETS) c;
+             action act(bit<1> v, bit<32> w, bool b) {{ {body} }}
              table t {{ key = {{ hdr.report.state : exact; }} actions = {{ act; NoAction; }}
                  size = 16; default_action = NoAction; }}"
         )
@@ -232,6 +233,31 @@ fn an_action_neither_compares_nor_chooses() {
         ("maximum", of("z = x > y ? x : y;"), "act();", None),
         ("minimum by if", of("if (x > y) { x = y; } z = 1;"), "act();", None),
         ("if on action data", table("if (v == 1) { z = 1; }"), "t.apply();", None),
+        ("a truth value", table("if (b == true) { z = 1; }"), "t.apply();", None),
+        ("a number that is not 0", table("if (w != 0) { z = 1; }"), "t.apply();", None),
+        ("a number that is 0", table("if (w == 0) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("a number of a value", table("if (w == 3) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("a bit that is not set", table("if (v == 0) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("one bit of a number", table("if (w[0:0] == 1) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("an order", table("if (w > 3) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("two parameters", table("if (v == 1 && b) { z = 1; }"), "t.apply();", Some("T1016")),
+        (
+            "one in the other",
+            table("if (v == 1) { if (b) { z = 1; } }"),
+            "t.apply();",
+            Some("T1016"),
+        ),
+        ("an exit", table("if (v == 1) { exit; } z = 1;"), "t.apply();", Some("T1016")),
+        ("a return", table("if (v == 1) { return; } z = 1;"), "t.apply();", Some("T1016")),
+        ("a call", table("if (v == 1) { c.count(0); }"), "t.apply();", Some("T1016")),
+        (
+            "a validity",
+            table("if (v == 1) { hdr.report.setInvalid(); }"),
+            "t.apply();",
+            Some("T1016"),
+        ),
+        ("exit on a field", of("if (x == 5) { exit; } z = 1;"), "act();", Some("T1016")),
+        ("exit on a constant", of("if (3 == 3) { exit; } z = 1;"), "act();", None),
         (
             "if on action data that moves a field",
             table("if (v == 1) { z = x; }"),
@@ -620,4 +646,18 @@ fn a_filter_and_a_meters_colour_take_in_one_field() {
     let colored = |color: &str| action(&format!("a = meter.execute(eg.egress_port, {color}, 0);"));
     assert_eq!(colored("MeterColor_t.GREEN"), ["T1029"]);
     assert_eq!(colored("(MeterColor_t)hdr.report.state"), [""; 0]);
+}
+
+#[test]
+fn what_is_overwritten_before_it_is_read_is_not_computed() {
+    let act = "action act() { z = x * y; z = 3; }";
+    let two = "action act() { hdr.report.extra = x * y; } action other() { hdr.report.extra = 3; }";
+    check(&[
+        ("in apply", "", "hdr.report.extra = x * y; hdr.report.extra = 3;", None),
+        ("in an action", act, "act();", None),
+        ("in two actions", two, "act(); other();", None),
+        ("read between", "", "z = x * y; hdr.report.extra = z; z = 3;", Some("T1005")),
+        ("read by the second", "", "z = x * y; z = z + 3;", Some("T1005")),
+        ("on one way", "", "z = x * y; if (n == 1) { z = 3; }", Some("T1005")),
+    ]);
 }

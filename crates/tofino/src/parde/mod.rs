@@ -25,6 +25,7 @@ mod alignment;
 mod checksum_fields;
 mod copy_propagation;
 mod deparser;
+mod depth;
 mod externs;
 mod fields;
 mod generics;
@@ -57,6 +58,7 @@ pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnos
         externs::check(program, pass, &mut found);
         pass[1..].iter().for_each(|unit| stacks::check(program, *unit, &mut found));
     }
+    depth::check(chip, program, blocks[3], &mut found);
     unions::check(program, blocks, &mut found);
     generics::check(program, &mut found);
     for header in ragged(program).into_iter().filter(|header| !header.flexible) {

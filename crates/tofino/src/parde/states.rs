@@ -68,6 +68,8 @@ struct Point {
     shift: Option<u64>,
     /// A header of variable size was extracted.
     varbit: bool,
+    /// Results of `verify` that no variable of the program has.
+    verified: HashSet<Slot>,
 }
 
 impl<'p> Walk<'p> {
@@ -297,6 +299,10 @@ impl<'p> Walk<'p> {
             return self.list(if value == 0 { otherwise } else { then }, point);
         }
         select::check_condition(&condition, span, &mut self.found);
+        if matches!(condition.kind, ExprKind::Slot(slot) if point.verified.contains(&slot)) {
+            let message = "an `if` in a parser state calls `verify`";
+            self.found.push(rules::PARSER_BRANCH.refuse(span, message).into());
+        }
         self.source(&condition);
         for list in [then, otherwise] {
             self.list(list, &mut Point::default());
@@ -326,6 +332,13 @@ impl<'p> Walk<'p> {
             (Some("Checksum"), "add" | "subtract") => {
                 if let Some(Arg::In(data)) = call.args.first() {
                     self.sum(data, call.span, point);
+                }
+            }
+            (Some("Checksum"), "verify") => {
+                if let Some(Layout::Narrow(result, _)) = call.result
+                    && self.unit.slots[result.index()].temporary
+                {
+                    point.verified.insert(result);
                 }
             }
             (Some("ParserCounter"), "set") => {

@@ -386,6 +386,15 @@ fn a_single_register_computes_outputs_in_its_free_half_and_a_pair_does_not() {
 }
 
 #[test]
+fn an_output_takes_any_bits_of_a_word() {
+    for body in ["r = v[31:16]; v = v + 1;", "r = v[23:8];", "v = v + 1; r = v[31:16];"] {
+        let text = compiled("bit<32>", "bit<16>", body);
+        assert!(text.contains("output:"), "{text}");
+    }
+    assert_eq!(refusal("bit<32>", "bit<16>", "v = v + (bit<32>)v[31:16];"), "T0310");
+}
+
+#[test]
 fn the_predicate_is_one_of_four_bits() {
     let body = "r = this.predicate(m.a >= 5, v == 1); if (m.a >= 5) { v = 1; } else { v = 0; }";
     assert_eq!(

@@ -44,4 +44,7 @@ sojourn_target::rules! { with programs:
     ALIGNMENT "T1314" "a parser fills a field from the same bit of a byte"
         "a parser copies bytes into containers and does not shift them"
         "write each part into a field of its own and put them together in the control"
+    PARSE_DEPTH "T1315" "a way through Tofino's egress parser is at most 160 bytes, and 65 beside a counter"
+        "the compiler fills shorter ways up with the counter"
+        "extract less, or choose between states instead of counting"
 }

@@ -80,7 +80,7 @@ fn an_ingress_mirror_copies_the_packet_as_received() {
         ingress_apply: "h.ethernet.dst = 0; id.mirror_type = 1; t.ucast_egress_port = 4;
                         m.tag = 7; m.word = 0x1122; m.session = 9;",
         ingress_deparser: (
-            "Mirror(1) mirror;",
+            "Mirror() mirror;",
             "if (d.mirror_type == 1) { mirror.emit<mirror_h>(m.session, { m.tag, m.word }); }",
         ),
         ..Parts::default()
@@ -181,7 +181,9 @@ fn deparsers_copy_by_type_and_nothing_else() {
     };
     let none: [&str; 0] = [];
     assert_eq!(codes(&format!("if (d.mirror_type == 1) {{ {emit} }}")), none);
-    assert_eq!(codes(&format!("if (d.mirror_type == 1 && m.e != 2) {{ {emit} }}")), none);
+    assert_eq!(codes(&format!("if (d.mirror_type == 1 && m.e != 2) {{ {emit} }}")), ["T0903"]);
+    let inner = format!("if (h.ethernet.isValid()) {{ if (d.mirror_type == 1) {{ {emit} }} }}");
+    assert_eq!(codes(&inner), none);
     let arms = format!("if (d.mirror_type == 1) {{ }} else if (d.mirror_type == 2) {{ {emit} }}");
     assert_eq!(codes(&arms), none);
     assert_eq!(codes(emit), ["T0903"]);
@@ -208,12 +210,40 @@ fn a_condition_around_a_copy_does_not_contradict_the_type_of_its_object() {
         }
     };
     let none: [&str; 0] = [];
-    for condition in ["d.mirror_type == 1", "d.mirror_type != 2", "!(d.mirror_type == 2)"] {
-        assert_eq!(codes(condition), none, "{condition}");
-    }
-    for condition in ["d.mirror_type == 2", "m.e > 3", "d.mirror_type == 1 && m.e == 2"] {
+    assert_eq!(codes("d.mirror_type == 1"), none);
+    for condition in [
+        "d.mirror_type == 2",
+        "m.e > 3",
+        "d.mirror_type == 1 && m.e == 2",
+        "d.mirror_type == 1 || d.mirror_type == 2",
+        "d.mirror_type != 2",
+        "!(d.mirror_type == 2)",
+    ] {
         assert_eq!(codes(condition), ["T0903"], "{condition}");
     }
+}
+
+#[test]
+fn tofino_1_has_no_typed_mirror_in_ingress_or_beside_one_without_a_type() {
+    let emit = |mirror: &str| format!("{mirror}.emit<copy_h>(m.session, {{ m.tag }});");
+    let own = emit("mirror");
+    let both = format!("if (d.mirror_type == 2) {{ {} }} {}", emit("other"), emit("mirror"));
+    let types = "header copy_h { bit<8> a; }";
+    let ingress = ("Mirror(1) mirror;", &*own);
+    let parts = Parts { types, ingress_deparser: ingress, ..Parts::default() };
+    assert_eq!(parts.refused()[0].0, "T0903");
+    Parts { second_chip: true, ..parts }.loaded();
+    let (own, both) = (own.replace("m.tag", "m.e"), both.replace("m.tag", "m.e"));
+    let egress = |objects, statements| Parts {
+        types,
+        metadata: "MirrorId_t session;",
+        deparser: (objects, statements),
+        ..Parts::default()
+    };
+    egress("Mirror(1) mirror;", &own).loaded();
+    let parts = egress("Mirror(1) mirror; Mirror() other;", &both);
+    assert_eq!(parts.refused()[0].0, "T0903");
+    Parts { second_chip: true, ..parts }.loaded();
 }
 
 #[test]

@@ -6,6 +6,11 @@ const PARSER: &str = "p.extract(e); p.extract(h.ethernet); transition accept;";
 
 /// The codes about a program whose egress parser's start state is `state`, with `more` states.
 fn parsed(state: &str, more: &str) -> Vec<&'static str> {
+    codes(&parsed_with("", state, more))
+}
+
+/// Such a program, whose egress parser declares `objects`.
+fn parsed_with(objects: &str, state: &str, more: &str) -> String {
     let parts = Parts {
         types: "header tag_h { bit<16> value; } header opt_h { varbit<320> data; }",
         metadata: "bit<16> u; bit<16> v; bool t;",
@@ -14,10 +19,10 @@ fn parsed(state: &str, more: &str) -> Vec<&'static str> {
     };
     let text =
         parts.text().replace("struct headers_t {", "struct headers_t { tag_h[4] tags; opt_h opt;");
-    codes(&text.replace(
+    text.replace(
         &format!("state start {{ {PARSER} }}"),
-        &format!("state start {{ p.extract(e); p.extract(h.ethernet); {state} }} {more}"),
-    ))
+        &format!("{objects} state start {{ p.extract(e); p.extract(h.ethernet); {state} }} {more}"),
+    )
 }
 
 /// The codes about a program whose egress deparser has these objects and statements.
@@ -285,4 +290,28 @@ fn a_deparser_emits_without_conditions_and_assigns_checksums_alone() {
     assert_eq!(deparsed("Checksum() sum;", alone), ["T0908"]);
     let repeated = "for (bit<8> i in 0 .. 3) { p.emit(h.ethernet); }";
     assert_eq!(deparsed("", repeated), ["T1007"]);
+}
+
+#[test]
+fn a_parser_state_does_not_decide_by_a_call_of_verify() {
+    let with = |rest: &str| {
+        let state = format!("{rest} transition accept;");
+        let text = parsed_with("Checksum() sum;", &state, "");
+        codes(&text)
+    };
+    assert_eq!(with("sum.add(h.ethernet); m.t = sum.verify();"), NOTHING);
+    assert_eq!(with("sum.add(h.ethernet); if (sum.verify()) { m.u = 1; }"), ["T1302"]);
+}
+
+#[test]
+fn a_way_through_the_egress_parser_of_tofino_1_has_at_most_160_bytes_and_65_beside_a_counter() {
+    let more = |bytes: u32, rest: &str| {
+        let state = format!("p.advance({}); {rest} transition accept;", 8 * bytes);
+        codes(&parsed_with("ParserCounter() left;", &state, ""))
+    };
+    // Metadata of 27 bytes and an Ethernet header are in front.
+    assert_eq!(more(160 - 27 - 14, ""), NOTHING);
+    assert_eq!(more(161 - 27 - 14, ""), ["T1315"]);
+    assert_eq!(more(65 - 27 - 14, "left.set(8w2);"), NOTHING);
+    assert_eq!(more(64 - 27 - 14, "left.set(8w2);"), ["T1315"]);
 }

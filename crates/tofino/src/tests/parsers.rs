@@ -57,6 +57,7 @@ fn the_parser_counter_walks_a_list_of_tags() {
     let text = Parts {
         types: "header tag_h { bit<16> value; } ",
         apply: "h.ethernet.dst = (bit<48>)h.tags[2].value; h.tags.pop_front(3);",
+        second_chip: true,
         ..Parts::default()
     }
     .text()
@@ -95,7 +96,9 @@ fn a_parser_counter_starts_from_a_constant() {
     ] {
         let state = format!(
             "ParserCounter() counter;
-             state start {{ p.extract(e); p.extract(h.ethernet); counter.set({set}); transition next; }}
+             state start {{
+                 p.extract(e); p.extract(h.ethernet); p.advance(192); counter.set({set}); transition next;
+             }}
              state next {{ transition select(counter.is_zero()) {{ true: accept; false: more; }} }}
              state more {{ counter.decrement(1); transition next; }}"
         );

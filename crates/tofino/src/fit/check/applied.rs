@@ -9,7 +9,8 @@ use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, Stmt, StmtKind, Table, Unary, UnitId};
 use sojourn_p4::visit;
-use std::collections::HashSet;
+use sojourn_target::def_use::read_by;
+use std::collections::{HashMap, HashSet};
 
 /// The variable that the IR sets at an `exit` of a sub-control.
 const EXIT_FLAG: &str = "$exit$";
@@ -23,11 +24,12 @@ pub fn check(chip: &Chip, program: &Program, control: UnitId, found: &mut Vec<Di
 /// Refuses `switch` on a value, and `hit` and `miss` of a table with an action that exits.
 fn check_outcomes(chip: &Chip, program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
     let mut actions: HashSet<Slot> = HashSet::new();
+    let asked = asked(program, control);
     visit::unit_statements(program, control, &mut |stmt: &Stmt| {
         let (message, at) = match &stmt.kind {
             StmtKind::Apply { table, hit, action } => {
                 actions.extend(*action);
-                if hit.is_none()
+                if !hit.is_some_and(|hit| asked.contains(&hit))
                     || chip.hit_beside_exit
                     || !exits(program, &program.tables[table.index()])
                 {
@@ -43,6 +45,24 @@ fn check_outcomes(chip: &Chip, program: &Program, control: UnitId, found: &mut V
         };
         found.push(rules::CONDITION_ARITHMETIC.refuse(at, message).into());
     });
+}
+
+/// Variables that a control reads, other than to copy them to one that it does not read.
+fn asked(program: &Program, control: UnitId) -> HashSet<Slot> {
+    let read = read_by(program, control);
+    let mut copied: HashMap<Slot, bool> = HashMap::new();
+    visit::unit_statements(program, control, &mut |stmt| {
+        for expr in visit::expressions(stmt) {
+            for slot in read.iter().filter(|slot| visit::reads(expr, **slot)) {
+                let to_unread = matches!(
+                    (&stmt.kind, &expr.kind),
+                    (StmtKind::Set(to, _), ExprKind::Slot(_)) if !read.contains(to)
+                );
+                *copied.entry(*slot).or_insert(true) &= to_unread;
+            }
+        }
+    });
+    read.into_iter().filter(|slot| !copied.get(slot).is_some_and(|only| *only)).collect()
 }
 
 /// True if an action of a table exits: it leaves a block that it stands in, or, in a sub-control,
@@ -112,9 +132,12 @@ mod tests {
             Parts { second_chip: true, ..parts }.loaded();
         }
         let asked = "switch (leaving.apply().action_run) { put: { t.apply(); } }";
-        for apply in
-            [asked, "leaving.apply(); t.apply();", "if (t.apply().hit) { h.ethernet.dst = 1; }"]
-        {
+        for apply in [
+            asked,
+            "leaving.apply(); t.apply();",
+            "bool b = leaving.apply().hit;",
+            "if (t.apply().hit) { h.ethernet.dst = 1; }",
+        ] {
             Parts { egress: TABLES, apply, ..Parts::default() }.loaded();
         }
     }

@@ -4,7 +4,10 @@
 //! | form | instruction |
 //! |---|---|
 //! | `a < b ? a : b` and its like, of two fields or a field and a constant | minimum, maximum |
-//! | `data ? constant or action data : field`, asked of action data alone | conditional set |
+//! | `data ? constant or action data : field`, asked of one parameter alone | conditional set |
+//!
+//! `data` is a truth value or a bit that is set, or a number that is not 0. `Predication` refuses every
+//! other statement under such an `if`: a call, `exit`, `return`.
 
 use super::instruction::is_field;
 use super::values::{Choice, Evaluated};
@@ -13,7 +16,7 @@ use crate::fit::bits::{is_condition, is_constant, is_plain};
 use crate::register_action::same_expression;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Stmt, StmtKind, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Label, Slot, Stmt, StmtKind, Unit};
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
@@ -28,14 +31,25 @@ pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// True for `data ? constant or data : field`, where `data` is a truth value or compared to 0 by `!=`.
+/// True for `data ? constant or data : field`.
 fn is_supplied(condition: &Expr, a: &Expr, b: &Expr, data: &HashSet<Slot>) -> bool {
-    let is_data = |of: &Expr| matches!(of.kind, ExprKind::Slot(slot) if data.contains(&slot));
-    let asks = match &condition.kind {
-        ExprKind::Binary(Binary::Ne, of, zero) => is_data(of) && constant(zero) == Some(0),
-        _ => is_data(condition),
-    };
-    asks && reads_only(a, data) && moves(a) && is_field(b) && !is_constant(b) && !is_data(b)
+    let is_kept = is_field(b) && !is_constant(b) && !is_data(b, data);
+    asks(condition, data) && reads_only(a, data) && moves(a) && is_kept
+}
+
+fn is_data(of: &Expr, data: &HashSet<Slot>) -> bool {
+    matches!(of.kind, ExprKind::Slot(slot) if data.contains(&slot))
+}
+
+/// True for a condition that is one parameter: a truth value or bit, or a number that is not 0.
+fn asks(condition: &Expr, data: &HashSet<Slot>) -> bool {
+    match &condition.kind {
+        ExprKind::Binary(Binary::Ne, of, zero) => is_data(of, data) && constant(zero) == Some(0),
+        ExprKind::Binary(Binary::Eq, of, one) => {
+            of.scalar.width() == 1 && is_data(of, data) && constant(one) == Some(1)
+        }
+        _ => is_data(condition, data),
+    }
 }
 
 fn values(expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -56,14 +70,17 @@ fn values(expr: &Expr, found: &mut Vec<Diagnostic>) {
 }
 
 /// Checks an `if` in an action.
-pub fn check_if(choice: &Choice<'_>, found: &mut Vec<Diagnostic>) {
+pub fn check_if(unit: &Unit, choice: &Choice<'_>, found: &mut Vec<Diagnostic>) {
+    let refuse = |message: &str, found: &mut Vec<Diagnostic>| {
+        found.push(rules::ACTION_CONDITION.refuse(choice.condition.span, message).into());
+    };
+    if [choice.then, choice.otherwise].into_iter().any(|branch| acts(unit, branch)) {
+        return refuse("an `if` in an action does something else than assign", found);
+    }
     let [then, otherwise] = [choice.then, choice.otherwise].map(sets);
     if then.is_empty() && otherwise.is_empty() {
         return;
     }
-    let refuse = |message: &str, found: &mut Vec<Diagnostic>| {
-        found.push(rules::ACTION_CONDITION.refuse(choice.condition.span, message).into());
-    };
     if !reads_only(&choice.condition, &choice.data) {
         if !is_extreme_if(&choice.condition, &then, &otherwise) {
             refuse("a condition in an action asks for a field", found);
@@ -71,11 +88,41 @@ pub fn check_if(choice: &Choice<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let supplied = |(_, value): &(Slot, &Expr)| reads_only(value, &choice.data) && moves(value);
-    if !otherwise.is_empty() {
+    if !asks(&choice.condition, &choice.data) || asks_again(choice.then) {
+        refuse("a condition in an action is more than one parameter of it", found);
+    } else if !otherwise.is_empty() {
         refuse("an action assigns where its data do not say so", found);
     } else if !then.iter().all(supplied) {
         refuse("an action assigns a field or a result where its data say so", found);
     }
+}
+
+/// True if a branch calls for no result, makes a header valid or invalid, or leaves the action or a
+/// function around the branch.
+fn acts(unit: &Unit, stmts: &[Stmt]) -> bool {
+    let (mut left, mut inner): (Vec<Label>, Vec<Label>) = (Vec::new(), Vec::new());
+    let mut calls = false;
+    visit::statements(stmts, &mut |stmt| match &stmt.kind {
+        StmtKind::Block { label, .. } | StmtKind::Loop { label, .. } => inner.push(*label),
+        StmtKind::Leave(label) => left.push(*label),
+        StmtKind::Call(call) => calls |= call.result.is_none(),
+        StmtKind::Set(slot, _) => {
+            let info = unit.slots.get(slot.index());
+            calls |= info.is_some_and(|info| info.name.ends_with(".$valid$"));
+        }
+        _ => {}
+    });
+    calls || left.iter().any(|label| !inner.contains(label))
+}
+
+/// True if a branch decides again.
+fn asks_again(stmts: &[Stmt]) -> bool {
+    let mut asks = false;
+    visit::statements(stmts, &mut |stmt| {
+        asks |=
+            matches!(&stmt.kind, StmtKind::If { condition, .. } if constant(condition).is_none());
+    });
+    asks
 }
 
 /// The assignments of a branch, those of inner branches included.

@@ -122,5 +122,5 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
     measured::check(&all, found);
     colour::check(unit, &all, &colours, found);
     container::check(unit, &all, &extremes, found);
-    choices.iter().for_each(|taken| choice::check_if(taken, found));
+    choices.iter().for_each(|taken| choice::check_if(unit, taken, found));
 }

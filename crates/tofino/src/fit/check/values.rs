@@ -117,6 +117,7 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
         action: None,
         data: Rc::default(),
         results: HashMap::new(),
+        overwritten: overwritten(program, control),
     };
     walk.list(stmts, Some(State::default()));
     let mut found = walk.found;
@@ -261,6 +262,8 @@ struct Walk<'p> {
     data: Rc<HashSet<Slot>>,
     /// Results of calls that are operands of an expression.
     results: HashMap<Slot, Source>,
+    /// Assignments that the compiler drops.
+    overwritten: HashSet<*const Stmt>,
 }
 
 impl<'p> Walk<'p> {
@@ -324,7 +327,13 @@ impl<'p> Walk<'p> {
                 return None;
             }
             StmtKind::Apply { table, .. } => self.apply(*table, stmt, &mut state),
-            StmtKind::Set(slot, value) => self.set(*slot, value, stmt.span, &mut state),
+            StmtKind::Set(slot, value) => {
+                let before = self.found.all.len();
+                self.set(*slot, value, stmt.span, &mut state);
+                if self.overwritten.contains(&std::ptr::from_ref(stmt)) {
+                    self.found.all.truncate(before);
+                }
+            }
             StmtKind::Copy { narrow: (from, to, count), .. } => {
                 self.copy(*from, *to, *count, stmt.span, &mut state);
             }
@@ -645,6 +654,35 @@ fn is_matched(key: &Expr) -> bool {
         }
         ExprKind::Guarded { .. } | ExprKind::Element { .. } | ExprKind::WideElement { .. } => true,
         _ => is_plain(key),
+    }
+}
+
+/// Assignments of a control to whole variables that later ones of the same list overwrite before
+/// anything but an assignment runs.
+fn overwritten(program: &Program, control: UnitId) -> HashSet<*const Stmt> {
+    let mut found = HashSet::new();
+    for list in visit::unit_lists(&program.units[control.index()]) {
+        note_overwritten(list, &mut found);
+    }
+    for table in program.tables.iter().filter(|table| table.unit == control) {
+        table.actions.iter().for_each(|action| note_overwritten(&action.body, &mut found));
+    }
+    found
+}
+
+fn note_overwritten(stmts: &[Stmt], found: &mut HashSet<*const Stmt>) {
+    for (at, stmt) in stmts.iter().enumerate() {
+        visit::inner_lists(stmt).into_iter().for_each(|list| note_overwritten(list, found));
+        let StmtKind::Set(slot, _) = stmt.kind else { continue };
+        let next = stmts[at + 1..].iter().find(|later| match &later.kind {
+            StmtKind::Set(other, value) => *other == slot || visit::reads(value, slot),
+            _ => true,
+        });
+        if let Some(StmtKind::Set(_, value)) = next.map(|later| &later.kind)
+            && !visit::reads(value, slot)
+        {
+            found.insert(std::ptr::from_ref(stmt));
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl Body<'_, '_> {
             TermKind::Memory(_) | TermKind::Updated(_) if low == 0 => {
                 Ok(Term { kind: TermKind::Low(Box::new(term)), width, span })
             }
-            TermKind::Memory(_) | TermKind::Updated(_) if self.shared.chip.outputs > 1 => {
+            TermKind::Memory(_) | TermKind::Updated(_) => {
                 Ok(Term { kind: TermKind::Part(Box::new(term), low), width, span })
             }
             TermKind::Quotient(..) | TermKind::Remainder(..) if low == 0 => {

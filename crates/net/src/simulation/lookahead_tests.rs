@@ -311,3 +311,28 @@ fn a_fabric_leaves_the_same_rows_on_any_number_of_threads() {
         }
     }
 }
+
+/// Eight switches that are all connected, a host at each, over links of that rate and some 70 us.
+fn mesh(rate: u64) -> Value {
+    let mut links = Vec::new();
+    for a in 0..8_u64 {
+        links.extend((0..a).map(|b| {
+            json!({"between": [format!("s{a}"), format!("s{b}")], "rate": rate,
+                   "delay": 70_000 + 101 * a + 13 * b})
+        }));
+    }
+    let flows: Vec<Value> = (0..8).map(|at| tcp(at, (at + 3) % 8)).collect();
+    let mut config = network(8, links, &flows);
+    config["duration"] = json!(20 * MS);
+    config
+}
+
+#[test]
+fn short_links_are_cut_where_they_carry_much_and_the_run_is_that_of_any_number_of_threads() {
+    let fast = mesh(10_000_000_000);
+    assert_eq!(build(&fast, Driven::Apart(1)).partitions.len(), 8);
+    assert_eq!(build(&mesh(100_000_000), Driven::Apart(1)).partitions.len(), 1);
+    let one = done(&fast, Driven::Apart(1));
+    assert!(one.report.flows.iter().all(|flow| flow.delivered > 0));
+    assert_eq!(one, done(&fast, Driven::Apart(3)));
+}

@@ -9,10 +9,11 @@
 use super::layout::{Change, End, Layout};
 use super::lookahead::WORTH;
 use super::node::Node;
-use sojourn_packet::Time;
+use sojourn_packet::{Rate, Time};
+use sojourn_switch::ShapedRate;
 use std::collections::BTreeMap;
 
-/// Links that take less are not worth a cut, unless hosts can send [`WORTH`] packets in that time.
+/// Links that take less are not worth a cut, unless hosts send and links carry [`WORTH`] packets in that time.
 const LEAST: Time = Time::from_micros(100);
 /// As many partitions as there are at most; more take turns in being one.
 const MOST: usize = 64;
@@ -39,6 +40,7 @@ struct SwitchLink {
     to: usize,
     /// The least time that a frame takes.
     minimum_delay: Time,
+    rate: Rate,
 }
 
 impl Partitioning {
@@ -50,8 +52,10 @@ impl Partitioning {
             return far;
         }
         let near = Partitioning::of(pods(joined(nodes.len(), &links, Time(1)), &links), &links);
+        // What hosts can send, and what the links that are cut can carry.
         let sent = layout.access_links.iter().map(|access| u128::from(access.rate.0)).sum::<u128>();
-        let bits = sent * u128::from(near.ahead.0) / 1_000_000_000;
+        let carried = near.crossing(&links).map(|link| u128::from(link.rate.0)).sum::<u128>();
+        let bits = sent.min(carried) * u128::from(near.ahead.0) / 1_000_000_000;
         let is_worth_it = near.partitions > 1 && bits >= u128::from(WORTH * PACKET);
         if is_worth_it { near } else { far }
     }
@@ -64,12 +68,17 @@ impl Partitioning {
             (*numbers.entry(*group).or_insert(next) % MOST) as u8
         };
         let by_switch: Vec<u8> = groups.iter().map(&mut number).collect();
-        let crossing = links.iter().filter(|link| by_switch[link.from] != by_switch[link.to]);
-        Partitioning {
-            partitions: numbers.len().min(MOST),
-            ahead: crossing.map(|link| link.minimum_delay).min().unwrap_or(APART),
-            by_switch,
+        let mut made =
+            Partitioning { partitions: numbers.len().min(MOST), ahead: APART, by_switch };
+        if let Some(least) = made.crossing(links).map(|link| link.minimum_delay).min() {
+            made.ahead = least;
         }
+        made
+    }
+
+    /// The links that are cut.
+    fn crossing<'a>(&self, links: &'a [SwitchLink]) -> impl Iterator<Item = &'a SwitchLink> {
+        links.iter().filter(|link| self.by_switch[link.from] != self.by_switch[link.to])
     }
 }
 
@@ -128,9 +137,14 @@ fn links(layout: &Layout, nodes: &[Node]) -> Vec<SwitchLink> {
             // Frames that leave a partition arrive in order.
             let overtaken = port.netem.as_ref().is_some_and(|netem| netem.given.reorders());
             let minimum_delay = delay + nodes[to].passage.unwrap_or(Time::ZERO);
+            let rate = match port.shaper.as_ref().map(|shaper| shaper.rate) {
+                Some(ShapedRate::Bits(rate)) => rate,
+                _ => port.speed,
+            };
             links.push(SwitchLink {
                 from,
                 to,
+                rate,
                 minimum_delay: if overtaken { Time::ZERO } else { minimum_delay },
             });
         }
@@ -144,7 +158,8 @@ mod tests {
 
     /// The links between switches `a` and `b`, both ways, each of 1 us.
     fn both_ways(pairs: &[(usize, usize)]) -> Vec<SwitchLink> {
-        let link = |from, to| SwitchLink { from, to, minimum_delay: Time::from_micros(1) };
+        let (minimum_delay, rate) = (Time::from_micros(1), Rate(1));
+        let link = |from, to| SwitchLink { from, to, minimum_delay, rate };
         pairs.iter().flat_map(|&(a, b)| [link(a, b), link(b, a)]).collect()
     }
 

@@ -44,9 +44,31 @@ fn control_plane(program: &Path) -> ControlPlane {
     };
     let mut document: toml::Table = text.parse().expect("a control plane in TOML");
     if let Some(tables) = document.get_mut("tables").and_then(|tables| tables.as_array_mut()) {
+        tables.iter_mut().for_each(|table| add_route(table).unwrap_or_default());
         tables.retain(|table| table.get("entries_from").is_none());
     }
     document.try_into().expect("a control plane")
+}
+
+/// Puts a route for 10.0.0.0/8 in the place of those that a network would give.
+fn add_route(table: &mut toml::Value) -> Option<()> {
+    let table = table.as_table_mut()?;
+    let routes = table.get("entries_from")?.get("routes")?.clone();
+    let name = |key: &str| routes.get(key).and_then(toml::Value::as_str);
+    let mut args = routes.get("args").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    args.insert(name("port")?.into(), 2.into());
+    if let Some(rate) = name("rate") {
+        args.insert(rate.into(), 1_000.into());
+    }
+    let (key, action) = (name("key")?, name("action")?);
+    let text = format!(
+        "match = {{ \"{key}\" = {{ value = \"0x0a000000\", prefix = 8 }} }}\naction = \"{action}\""
+    );
+    let mut entry: toml::Table = text.parse().ok()?;
+    entry.insert("args".into(), toml::Value::Table(args));
+    table.remove("entries_from");
+    table.insert("entries".into(), vec![toml::Value::Table(entry)].into());
+    Some(())
 }
 
 /// A random number of `width` bits, often a small one.

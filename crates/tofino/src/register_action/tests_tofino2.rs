@@ -144,7 +144,7 @@ fn the_upper_half_of_a_word_of_64_bits_is_copied_and_not_carried_into() {
 
 #[test]
 fn a_number_of_128_bits_is_set_whole_and_counted_in_its_lowest_32_bits() {
-    let egress = "Register<bit<128>, bit<9>>(512, 0x500000006000000007ffffffff) reg;
+    let egress = "Register<bit<128>, bit<9>>(512, 0x50000000600000007ffffffff) reg;
         RegisterAction3<bit<128>, bit<9>, bit<32>, bit<32>, bit<32>>(reg) act = {
             void apply(inout bit<128> v, out bit<32> w, out bit<32> x, out bit<32> y) {
                 if (h.ethernet.kind == 1) { v = v + 1; } else { v = (bit<128>)h.ethernet.src; }

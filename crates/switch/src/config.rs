@@ -553,7 +553,9 @@ pub enum ConfigError {
         allowed: String,
     },
     /// The chip has no scheduler nodes between queues and ports.
-    #[error("this switch has no scheduler nodes between queues and ports; Tofino 2 has")]
+    #[error(
+        "this switch has no scheduler nodes between queues and ports: the architecture is of a chip without"
+    )]
     NoNodes,
     /// A node that the port does not have.
     #[error("port {} has no scheduler node {node} in use; {help}", .port.0)]

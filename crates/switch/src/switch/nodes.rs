@@ -109,7 +109,7 @@ impl Switch {
         self.require("a scheduler node", id, 0)?;
         let index = self.find_port(id).ok_or(ConfigError::NoNodes)?;
         if number >= numbers.count || usize::from(number) >= MAX_QUEUES {
-            let help = "a port group of Tofino 2 has nodes 0 to 31";
+            let help = "a port group has nodes 0 to 31";
             return Err(ConfigError::NoNode { port: id, node: number, help });
         }
         let has = |port: &&Port| match &port.nodes {

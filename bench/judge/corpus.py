@@ -4,15 +4,20 @@ Usage: bench/judge/corpus.py FOLDER... [--loader PATH] [--details FILE]
 
 Each folder is one repository as it was checked out; a file `.commit` in it names its commit. The
 programs are the files that instantiate `main`, and that nothing else includes; the architecture is
-that of the first `tna.p4`, `v1model.p4` or other that they include, themselves or through others.
+that of the first `tna.p4`, `v1model.p4`, `psa.p4`, `t2na.p4` or other that they include, themselves
+or through others. A program that includes `t2na.p4`, alone or on a condition, is also asked about
+with `__TARGET_TOFINO__` 2.
 
-counted      programs for Tofino 1 or bmv2's v1model whose every include is there
+for us       programs for Tofino 1, v1model or PSA as bmv2 runs them, or Tofino 2
+complete     of those, the programs whose every include is there
 loaded       of those, taken by the loader, which is this project's example `load`:
              cargo build --release -p sojourn-engine --example load
+T2NA ...     the same of all programs that include `t2na.p4`, for Tofino 2
 refused      the rest, each with the first reason in --details
 
 A program may be found wrong for a good reason: what its own compiler refuses, too, is named in a
-list, one path a line, with --wrong; those are not counted.
+list, one path a line, with --wrong; ` t2na` after the path means the program for Tofino 2. Those
+are not counted.
 """
 
 import argparse
@@ -20,7 +25,7 @@ import csv
 import re
 import subprocess
 import sys
-from collections import Counter
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,6 +34,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ["repository", "commit", "programs", "for us", "complete", "wrong themselves", "loaded"]
+COLUMNS += ["T2NA complete", "T2NA wrong", "T2NA loaded"]
 """Of the table that goes to standard output as CSV."""
 LOADER = ROOT / "target" / "release" / "examples" / "load"
 SECONDS = 60
@@ -36,9 +42,11 @@ SECONDS = 60
 MAIN = re.compile(r"^[^/\n]*\)\s*main\s*;", re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-OURS = {"tna.p4": "tna", "v1model.p4": "v1model"}
-OTHERS = {"t2na.p4", "t3na.p4", "psa.p4", "pna.p4", "ebpf_model.p4", "ubpf_model.p4"}
+OURS = {"tna.p4": "tna", "v1model.p4": "v1model", "psa.p4": "psa", "bmv2/psa.p4": "psa"}
+OURS["t2na.p4"] = "t2na"
+OTHERS = {"t3na.p4", "pna.p4", "ebpf_model.p4", "ubpf_model.p4"}
 OTHERS |= {"xdp_model.p4", "very_simple_model.p4", "dpdk/pna.p4", "dpdk/psa.p4"}
+FOR_TOFINO2 = '#undef __TARGET_TOFINO__\n#define __TARGET_TOFINO__ 2\n#include "{}"\n'
 MISSING = re.compile(r"cannot be found|not found|no such file", re.IGNORECASE)
 
 
@@ -89,23 +97,35 @@ def closure(path: Path, paths: list[Path]) -> dict[str, Path | None]:
     return seen
 
 
-def architecture(names: set[str]) -> str:
-    ours = next((OURS[name] for name in OURS if name in names), None)
-    return ours or next((name for name in OTHERS if name in names), "unknown")
+def architectures(names: set[str]) -> list[str]:
+    """The first architecture of a program, then T2NA if it is a program for that, too."""
+    ours = [OURS[name] for name in OURS if name in names]
+    if not ours:
+        return [next((name for name in OTHERS if name in names), "unknown")]
+    return ours[:1] + [each for each in ours[1:] if each == "t2na"]
 
 
-def programs(root: Path) -> Iterator[tuple[Path, str, list[Path]]]:
-    """The main programs of a repository with their architecture and include paths."""
+def programs(root: Path) -> Iterator[tuple[Path, list[str], list[Path]]]:
+    """The main programs of a repository with their architectures and include paths."""
     mains = [path for path in sorted(root.rglob("*.p4")) if MAIN.search(text(path))]
     closures = {path: closure(path, include_paths(path, root)) for path in mains}
     parts = {found.resolve() for each in closures.values() for found in each.values() if found}
     for path, each in closures.items():
         if path.resolve() not in parts:
-            yield path, architecture(set(each)), include_paths(path, root)
+            yield path, architectures(set(each)), include_paths(path, root)
 
 
 def ask(loader: Path, path: Path, kind: str, paths: list[Path]) -> Answer:
-    command = [str(loader), *(f"-I{folder}" for folder in paths), str(path)]
+    with tempfile.TemporaryDirectory() as folder:
+        program = path
+        if kind == "t2na":
+            program = Path(folder) / path.name
+            program.write_text(FOR_TOFINO2.format(path))
+        command = [str(loader), *(f"-I{each}" for each in paths), str(program)]
+        return answer(command, path, kind)
+
+
+def answer(command: list[str], path: Path, kind: str) -> Answer:
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=SECONDS, errors="replace"
@@ -123,6 +143,29 @@ def ask(loader: Path, path: Path, kind: str, paths: list[Path]) -> Answer:
     return Answer(path, kind, missing or f"{lines[0] if lines else 'no answer'} {place}")
 
 
+def name(one: Answer, root: Path) -> str:
+    """As --wrong and --details name a program."""
+    end = " t2na" if one.architecture == "t2na" else ""
+    return f"{root.name}/{one.path.relative_to(root)}{end}"
+
+
+def line(one: Answer, root: Path, bad: set[Answer]) -> str:
+    kind = one.architecture if one.complete else "incomplete"
+    return f"{'wrong' if one in bad else kind}\t{name(one, root)}\t{one.reason}"
+
+
+def counts(answers: list[Answer], bad: set[Answer]) -> list[int]:
+    """Complete programs, those wrong themselves, and those that load."""
+    complete = [one for one in answers if one.complete]
+    return [len(complete), len(bad & set(complete)), sum(not one.reason for one in complete)]
+
+
+def share(of: str, complete: int, wrong: int, loaded: int) -> None:
+    counted = complete - wrong
+    percent = 100 * loaded / counted if counted else 0.0
+    print(f"{of}{loaded} of {counted} loaded, {percent:.1f} %", file=sys.stderr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -135,38 +178,35 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.loader.is_file():
         sys.exit(f"{arguments.loader} is not there; build it as --help says")
-    wrong = set(arguments.wrong.read_text().split()) if arguments.wrong else set()
+    wrong = set(arguments.wrong.read_text().splitlines()) if arguments.wrong else set()
     details: list[str] = []
-    total: Counter[str] = Counter()
+    total = [0] * (len(COLUMNS) - 2)
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(COLUMNS)
     for root in sorted(folder.resolve() for folder in arguments.folders):
         found = list(programs(root))
-        ours = [each for each in found if each[1] in OURS.values()]
+        ours = [each for each in found if each[1][0] in OURS.values()]
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            asked = [pool.submit(ask, arguments.loader, *each) for each in ours]
-            answers = [one.result() for one in asked]
-        complete = [answer for answer in answers if answer.complete]
-        named = {answer.path: f"{root.name}/{answer.path.relative_to(root)}" for answer in answers}
-        bad = [each for each in complete if each.reason and named[each.path] in wrong]
-        loaded = [answer for answer in complete if not answer.reason]
+            asked = [
+                [pool.submit(ask, arguments.loader, path, kind, paths) for kind in kinds]
+                for path, kinds, paths in ours
+            ]
+            answers = [[one.result() for one in each] for each in asked]
+        every = [one for each in answers for one in each]
+        bad = {one for one in every if one.complete and one.reason and name(one, root) in wrong}
+        second = [one for one in every if one.architecture == "t2na"]
+        row = [len(found), len(ours), *counts([each[0] for each in answers], bad)]
+        row += counts(second, bad)
+        total = [sum(pair) for pair in zip(total, row, strict=True)]
         commit = root / ".commit"
-        row = [len(found), len(ours), len(complete), len(bad), len(loaded)]
-        total.update(dict(zip("abcde", row, strict=True)))
-        name = root.name.replace("+", "/")
         sha = commit.read_text().strip() if commit.is_file() else ""
         if found:
-            table.writerow((name, sha, *row))
+            table.writerow((root.name.replace("+", "/"), sha, *row))
             sys.stdout.flush()
-        for answer in answers:
-            if answer.reason:
-                kind = "incomplete" if not answer.complete else answer.architecture
-                kind = "wrong" if answer in bad else kind
-                details.append(f"{kind}\t{named[answer.path]}\t{answer.reason}")
-    table.writerow(("all", "", *(total[letter] for letter in "abcde")))
-    counted = total["c"] - total["d"]
-    share = 100 * total["e"] / counted if counted else 0.0
-    print(f"{total['e']} of {counted} loaded, {share:.1f} %", file=sys.stderr)
+        details += [line(one, root, bad) for one in every if one.reason]
+    table.writerow(("all", "", *total))
+    share("", *total[2:5])
+    share("T2NA: ", *total[5:8])
     if arguments.details:
         arguments.details.write_text("\n".join(details) + "\n")
 

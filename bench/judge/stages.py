@@ -86,15 +86,17 @@ def difference(theirs: Stages | str, ours: Stages | str) -> str:
     return "0" if not any(parts) else " / ".join(f"{part:+d}" for part in parts)
 
 
-def programs(given: list[Path], include: list[Path]) -> Iterator[tuple[str, Path, list[Path]]]:
+def programs(
+    given: list[Path], include: list[Path], wanted: str
+) -> Iterator[tuple[str, Path, list[Path]]]:
     """What is to be compared: its name in the table, its file and its include folders."""
     for path in given:
         if path.is_file():
             yield path.stem, path, include
             continue
         root = path.resolve()
-        for program, architecture, folders in corpus.programs(root):
-            if architecture == "tna":
+        for program, architectures, folders in corpus.programs(root):
+            if wanted in architectures:
                 name = f"{root.name.replace('+', '/')}: {program.relative_to(root)}"
                 yield name, program, [*include, *folders]
 
@@ -113,14 +115,17 @@ def main() -> int:
         print("no judge: name the folder of p4c-tofino with --judge or SOJOURN_JUDGE")
         return 2
     defines = dict(define.partition("=")[::2] for define in args.defines)
-    defines["__TARGET_TOFINO__"] = "2" if args.target.startswith("tofino2") else "1"
+    second = args.target.startswith("tofino2")
+    defines["__TARGET_TOFINO__"] = "2" if second else "1"
     kept = {}
     if args.keep and args.keep.is_file():
         kept = dict(json.loads(line) for line in args.keep.read_text().splitlines())
     apart: Counter[int] = Counter()
     rows = [("program", "p4c", "sojourn check", "difference")]
     print("| program | p4c | `sojourn check` | difference |\n|---|---|---|---|")
-    for name, program, include in programs(args.programs, args.include):
+    for name, program, include in programs(
+        args.programs, args.include, "t2na" if second else "tna"
+    ):
         if name in kept:
             said = kept[name]
             theirs = said if isinstance(said, str) else (said[0], said[1])

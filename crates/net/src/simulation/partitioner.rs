@@ -47,11 +47,12 @@ impl Partitioning {
     /// As many partitions as there are between links that are worth a cut, whatever drives them.
     pub(super) fn new(layout: &Layout, nodes: &[Node]) -> Partitioning {
         let links = links(layout, nodes);
-        let far = Partitioning::of(joined(nodes.len(), &links, LEAST), &links);
+        let far = Partitioning::from_groups(joined(nodes.len(), &links, LEAST), &links);
         if far.partitions > 1 {
             return far;
         }
-        let near = Partitioning::of(pods(joined(nodes.len(), &links, Time(1)), &links), &links);
+        let near =
+            Partitioning::from_groups(pods(joined(nodes.len(), &links, Time(1)), &links), &links);
         // What hosts can send, and what the links that are cut can carry.
         let sent = layout.access_links.iter().map(|access| u128::from(access.rate.0)).sum::<u128>();
         let carried = near.crossing(&links).map(|link| u128::from(link.rate.0)).sum::<u128>();
@@ -61,7 +62,7 @@ impl Partitioning {
     }
 
     /// A partition for each group of switches, given by each switch's.
-    fn of(groups: Vec<usize>, links: &[SwitchLink]) -> Partitioning {
+    fn from_groups(groups: Vec<usize>, links: &[SwitchLink]) -> Partitioning {
         let mut numbers = BTreeMap::new();
         let mut number = |group: &usize| {
             let next = numbers.len();

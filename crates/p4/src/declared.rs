@@ -32,6 +32,17 @@ pub struct Declared {
     pub unrolled: Vec<(UnitId, Span)>,
     /// Header types.
     pub headers: Vec<Arc<FieldsType>>,
+    /// Blocks of statements with annotations; the IR has their statements alone.
+    pub annotated_blocks: Vec<AnnotatedBlock>,
+}
+
+/// A block of statements with annotations.
+#[derive(Clone, Debug)]
+pub struct AnnotatedBlock {
+    /// The whole block.
+    pub span: Span,
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
 }
 
 /// Source order of a declaration: by unit, and within a unit in the order of the text, with the

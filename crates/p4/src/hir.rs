@@ -6,6 +6,7 @@
 //! instance its own copy. The checker builds this tree. Must not depend on an architecture.
 
 use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp, annotation_text};
+use crate::declared::AnnotatedBlock;
 use crate::source::Span;
 pub use crate::types::{ExternId, PackageId, TableId};
 use crate::types::{FieldsType, Type, identifiers};
@@ -59,6 +60,8 @@ pub struct Program {
     pub packages: Vec<Package>,
     /// Header types in declaration order, except generic ones.
     pub headers: Vec<Arc<FieldsType>>,
+    /// Blocks of statements with annotations, in source order.
+    pub annotated_blocks: Vec<AnnotatedBlock>,
     /// Errors in declaration order: an error value is its index.
     pub errors: Vec<Arc<str>>,
     /// Match kinds in declaration order.

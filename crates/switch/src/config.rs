@@ -333,6 +333,13 @@ impl Default for QueueConfig {
 }
 
 /// A scheduler node between the queues and the port.
+///
+/// ```
+/// use sojourn_switch::NodeConfig;
+///
+/// let half = NodeConfig { weight: NodeConfig::own().weight / 2, ..NodeConfig::default() };
+/// assert!(half.weight == 511 && half.max_shaper.is_none());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeConfig {
     /// Strict priority for the bandwidth above the guaranteed one: 0 (low) to 7. Default 0.

@@ -8,6 +8,7 @@ use super::messages::code;
 use super::operand::{broken, integer, typed};
 use super::scope::Entity;
 use crate::ast::{self, BinaryOp, Block, Declaration, DeclarationKind, Name, Statement, TypeRef};
+use crate::declared::AnnotatedBlock;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Stmt, StmtKind, Value, Var, VarId, VarKind};
 use crate::source::Span;
@@ -22,10 +23,18 @@ fn statement(kind: StmtKind, span: Span) -> Stmt {
 impl Checker<'_> {
     /// The statements of a block, in a scope of their own.
     pub(super) fn block_statements(&mut self, block: &Block) -> Vec<Stmt> {
+        self.note_annotations(block);
         self.scopes.push();
         let made = self.statements(&block.statements);
         self.scopes.pop();
         made
+    }
+
+    fn note_annotations(&mut self, block: &Block) {
+        if !block.annotations.is_empty() {
+            let annotations = block.annotations.clone();
+            self.program.annotated_blocks.push(AnnotatedBlock { span: block.span, annotations });
+        }
     }
 
     /// Statements in the present scope.
@@ -42,7 +51,10 @@ impl Checker<'_> {
         self.scopes.push();
         let mut made = Vec::new();
         match &statement.kind {
-            ast::StatementKind::Block(block) => made = self.statements(&block.statements),
+            ast::StatementKind::Block(block) => {
+                self.note_annotations(block);
+                made = self.statements(&block.statements);
+            }
             _ => self.statement(statement, &mut made),
         }
         self.scopes.pop();

@@ -241,6 +241,7 @@ impl<'h> Elaborator<'h> {
         }
         self.out.constants = hir.constants.clone();
         self.out.declared.headers = hir.headers.clone();
+        self.out.declared.annotated_blocks = hir.annotated_blocks.clone();
         Ok(self.out)
     }
 

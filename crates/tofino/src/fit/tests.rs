@@ -493,6 +493,21 @@ fn a_sum_of_three_fields_in_one_action_is_refused() {
 }
 
 #[test]
+fn the_hash_unit_computes_what_in_hash_asks_for_if_it_can() {
+    let codes = |body: &str| refused_or_none(&table_action(body), "t.apply();");
+    let three = "m.a = m.b ^ m.c ^ m.now;";
+    assert_eq!(codes(three), ["T1004"]);
+    assert!(codes(&format!("@in_hash {{ {three} }}")).is_empty());
+    assert!(refused_or_none("", &format!("@in_hash {{ {three} }}")).is_empty());
+    let rotated = "@in_hash { m.a = m.b ^ (m.b[18:0] ++ m.b[31:19]) ^ ~m.c ^ (m.now & 255); }";
+    assert!(codes(rotated).is_empty());
+    assert!(codes("m.d = m.b[15:0] ^ m.c[15:0]; @in_hash { m.a = m.a ^ m.c ^ m.now; }").is_empty());
+    assert_eq!(codes("@in_hash { m.a = m.a + m.b + m.c; }"), ["T1004"], "a sum has carries");
+    assert_eq!(codes("@in_hash { m.a = (m.b & m.c) ^ m.now; }"), ["T1004"]);
+    assert_eq!(codes("@in_hash { m.a = (m.b << 3) ^ m.c ^ m.now; }"), ["T1004"]);
+}
+
+#[test]
 fn products_and_quotients_are_refused_unless_they_are_shifts() {
     assert_eq!(refused("", "m.a = m.b * m.c;"), ["T1005"]);
     assert_eq!(refused("", "m.a = m.b / 10;"), ["T1005"]);

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.control.file import control_file
+from sojourn.control.route_entries import with_default_routes
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import Aqm, find_aqm
 from sojourn.model.inputs import Inputs
@@ -121,6 +122,9 @@ def live_plan(
         made = _beside(other, written)
         engine.setdefault("beside", []).append({"pipes": own, "p4": made.config})
         aqms.append(made)
+    for one in aqms:
+        if "control" in one.config:
+            one.config["control"] = with_default_routes(one.config["control"])
     programs = [one.program for one in aqms if one.program is not None]
     refuse_unread_macros(programs, dict(defines or {}))
     program_file = main.config.get("program")

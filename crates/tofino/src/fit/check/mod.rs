@@ -20,6 +20,7 @@
 //! | `valid` | validities beside fields |
 //! | `profile` | tables that share a profile or selector |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
+//! | `in_hash` | none: the assignments that the hash unit computes on request |
 
 mod action_data;
 mod applied;
@@ -30,6 +31,7 @@ mod condition;
 mod container;
 mod gateway;
 mod hashed;
+mod in_hash;
 mod index;
 mod instruction;
 mod key;
@@ -103,12 +105,14 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         _ => true,
     };
     let all: Vec<&Evaluated> = all.iter().filter(needed).collect();
+    let by_hash = in_hash::Blocks::new(program);
     for evaluated in &all {
         operations::check(&evaluated.expr, found);
         wide::check(unit, evaluated, found);
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
+            Executor::Instruction(_) if by_hash.compute(evaluated) => {}
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);
                 instruction::check(unit, evaluated, found);
@@ -121,6 +125,8 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
     sign::check(unit, &all, found);
     measured::check(&all, found);
     colour::check(unit, &all, &colours, found);
-    container::check(unit, &all, &extremes, found);
+    let instructions: Vec<&Evaluated> =
+        all.iter().copied().filter(|evaluated| !by_hash.compute(evaluated)).collect();
+    container::check(unit, &instructions, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(unit, taken, found));
 }

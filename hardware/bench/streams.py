@@ -25,7 +25,7 @@ INPUTS = (
 """Ports that are 0 at reset."""
 
 To = TypeVar("To")
-"""Where a frame goes: a queue's number, or a flow."""
+"""Destination of a frame: a queue's number, or its flow."""
 
 
 def words(frame: bytes) -> int:

@@ -1,4 +1,4 @@
-//! What remains of an end of a transfer that is over: it acknowledges what still arrives.
+//! The host of a transfer that is over: TIME-WAIT with its addresses. Must not depend on a connection's life.
 
 use super::FrameSink;
 use super::tcp::{Socket, send_whole};

@@ -1,4 +1,4 @@
-//! Ends of transfers that are over: what remains of them, and the places that they leave to others.
+//! Ends of transfers that are over, and the places that they leave to others.
 //!
 //! An end that is over stays in its place for [`Host::linger`], and leaves it at the next beginning of a
 //! transfer. Then a [`ClosedEnd`] with its addresses remains, a tenth of its size, and its flow's counts

@@ -1,4 +1,4 @@
-//! TIME-WAIT: what remains of an end of which both directions are closed.
+//! TIME-WAIT: an end of which both directions are closed.
 //!
 //! It acknowledges what still arrives, such as a FIN whose acknowledgement was lost (RFC 9293 section
 //! 3.10.7.4). As in Linux (`struct tcp_timewait_sock`) it has a tenth of the size of a connection, and
@@ -31,7 +31,11 @@ impl Connection {
             && self.sender.is_over()
             && !self.is_preempted()
             && self.next_timer().is_none();
-        over.then(|| Time(self.sender.rtt().rto().0 / 2 * 7))
+        over.then(|| self.lingering_time())
+    }
+
+    fn lingering_time(&self) -> Time {
+        Time(self.sender.rtt().rto().0 / 2 * 7)
     }
 
     /// What remains of an end that is over.
@@ -44,7 +48,7 @@ impl Connection {
             timestamps: self.negotiated.timestamps.then_some(recent),
             ecn: if self.uses_dctcp_echo() { Ecn::Ect0 } else { Ecn::NotEct },
             owes: false,
-            linger: Time(self.sender.rtt().rto().0 / 2 * 7),
+            linger: self.lingering_time(),
         }
     }
 }

@@ -172,9 +172,7 @@ impl Writer<'_> {
         action: u32,
         given: &Row,
     ) -> Result<(), Failure> {
-        let ports = self.batch.switch().statistics().ports;
-        let found = port_and_queue(&ports, &key, &self.schema.chip);
-        let (port, queue) = found.ok_or_else(|| no_queue(&key))?;
+        let (port, queue) = self.queue_of(&key)?;
         let now = self.batch.switch().queue_settings(PortId(port), queue);
         let now = now.ok_or_else(|| no_queue(&key))?.share;
         let before = self.store.entry(table.id, &key);

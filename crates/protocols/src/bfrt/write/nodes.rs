@@ -3,7 +3,7 @@
 //! A node belongs to a port group; the switch knows which port has it in use. Enabled rates come from
 //! the table of rates, as those of ports and queues do.
 
-use super::ports::{no_queue, only_modify, place_of, port_and_queue};
+use super::ports::{only_modify, place_of};
 use super::{Verb, Writer};
 use crate::bfrt::device_tables::{Fixed, field};
 use crate::bfrt::fields::{Datum, Row, is_set, number_in};
@@ -77,10 +77,7 @@ impl Writer<'_> {
         given: Row,
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        let [group, number] = key[..] else { return Err(no_node(&key)) };
-        let all = self.batch.switch().statistics().ports;
-        let ports = ports_of_group(&all, group, &self.schema.chip);
-        let first = *ports.first().ok_or_else(|| no_node(&key))?;
+        let (ports, number) = self.group_and_node(&key)?;
         let node = u8::try_from(number).map_err(|_| no_node(&key))?;
         let before = holder(self.batch.switch(), &ports, number).map(|(port, _)| port);
         if action == field::FREE {
@@ -93,14 +90,14 @@ impl Writer<'_> {
         let wanted = number_in(&given, field::NODE_PORT).map(|port| port as u16);
         let port = match (wanted.or(before), action) {
             (Some(port), _) => port,
-            (None, field::IN_USE) => first,
+            (None, field::IN_USE) => ports[0],
             (None, _) => {
                 let why = format!("node {key:?} is free: action `in_use` with `dev_port` first");
                 return Err(Failure::invalid(why));
             }
         };
         if !ports.contains(&port) {
-            let why = format!("port {port} is not of port group {group} of this switch");
+            let why = format!("port {port} is not of port group {} of this switch", key[0]);
             return Err(Failure::invalid(why));
         }
         if let Some(other) = before.filter(|before| *before != port) {
@@ -121,6 +118,14 @@ impl Writer<'_> {
         self.apply(&Operation::SetSchedulerNode(setting))?;
         self.keep(table, key, Some(row));
         Ok(())
+    }
+
+    /// The ports of a key's port group, at least one, and the number of its node.
+    fn group_and_node(&mut self, key: &[u64]) -> Result<(Vec<u16>, u64), Failure> {
+        let &[group, number] = key else { return Err(no_node(key)) };
+        let all = self.batch.switch().statistics().ports;
+        let ports = ports_of_group(&all, group, &self.schema.chip);
+        if ports.is_empty() { Err(no_node(key)) } else { Ok((ports, number)) }
     }
 
     /// The rates that a row of `sched_cfg` enables.
@@ -144,12 +149,7 @@ impl Writer<'_> {
         given: Row,
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        let [group, number] = key[..] else { return Err(no_node(&key)) };
-        let all = self.batch.switch().statistics().ports;
-        let ports = ports_of_group(&all, group, &self.schema.chip);
-        if ports.is_empty() {
-            return Err(no_node(&key));
-        }
+        let (ports, number) = self.group_and_node(&key)?;
         let row = self.merged(table, &key, given);
         if let Some((port, settings)) = holder(self.batch.switch(), &ports, number) {
             let enables = self.row_of(Fixed::NodeScheduling, &key);
@@ -170,9 +170,7 @@ impl Writer<'_> {
         given: &Row,
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        let ports = self.batch.switch().statistics().ports;
-        let found = port_and_queue(&ports, key, &self.schema.chip);
-        let (port, queue) = found.ok_or_else(|| no_queue(key))?;
+        let (port, queue) = self.queue_of(key)?;
         let row = self.merged(table, key, given.clone());
         let drops = is_set(&row, field::COLOR_DROPS) == Some(true);
         let of = |id: u32| match row.get(&id) {
@@ -200,9 +198,7 @@ impl Writer<'_> {
         given: &Row,
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        let ports = self.batch.switch().statistics().ports;
-        let found = port_and_queue(&ports, key, &self.schema.chip);
-        let (port, queue) = found.ok_or_else(|| no_queue(key))?;
+        let (port, queue) = self.queue_of(key)?;
         let Some(reports) = is_set(given, field::REPORTS) else { return Ok(()) };
         let setting = QueueSetting {
             port: Some(port),

@@ -73,6 +73,12 @@ pub(super) fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
 }
 
 impl Writer<'_> {
+    /// Port and queue of a key of group and queue number.
+    pub(super) fn queue_of(&mut self, key: &[u64]) -> Result<(u16, u8), Failure> {
+        let ports = self.batch.switch().statistics().ports;
+        port_and_queue(&ports, key, &self.schema.chip).ok_or_else(|| no_queue(key))
+    }
+
     pub(super) fn port(
         &mut self,
         table: &Table,
@@ -185,9 +191,7 @@ impl Writer<'_> {
         given: Row,
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        let ports = self.batch.switch().statistics().ports;
-        let (port, queue) =
-            port_and_queue(&ports, &key, &self.schema.chip).ok_or_else(|| no_queue(&key))?;
+        let (port, queue) = self.queue_of(&key)?;
         let known = match fixed {
             Fixed::QueueShaping => {
                 &[field::UNIT, field::PROVISIONING, field::QUEUE_RATE, field::QUEUE_BURST][..]

@@ -170,7 +170,7 @@ fn slots_of(layout: &Layout) -> Vec<Slot> {
     }
 }
 
-/// What the upper 64 bits of one number become; none for an operation, which changes the lower ones.
+/// The new upper 64 bits for one number; none for an operation, which changes the lower ones.
 fn upper_half(term: &Term) -> Option<Term> {
     let make = |kind| Term { kind, width: HALF, span: term.span };
     Some(match &term.kind {

@@ -11,7 +11,7 @@ use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Body, Layout, Next, ParserBody, Program, Stmt, StmtKind, Transition, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Checks the egress parser of a program for a chip.
 pub fn check(chip: &Chip, program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
@@ -43,15 +43,16 @@ fn counter(program: &Program, parser: UnitId) -> Option<Span> {
     first
 }
 
-/// Bytes of the shortest and of the longest way from the start to an end.
+/// Bytes of the shortest and of the longest way from the start to an end. States wait in a queue, each
+/// once: in a stack, ways that meet again would double the work at each meeting.
 fn depths(body: &ParserBody) -> Option<(u64, u64)> {
     let sizes: Vec<u64> =
         body.states.iter().map(|state| size(&state.body)).collect::<Option<_>>()?;
     let start = body.start.index();
     let mut least = BTreeMap::from([(start, sizes[start])]);
     let mut most = BTreeMap::from([(start, (sizes[start], BTreeSet::from([start])))]);
-    let mut open = vec![start];
-    while let Some(at) = open.pop() {
+    let mut open = VecDeque::from([start]);
+    while let Some(at) = open.pop_front() {
         let (shortest, (longest, way)) = (least[&at], most[&at].clone());
         for next in successors(body, at) {
             let mut is_news = false;
@@ -67,8 +68,8 @@ fn depths(body: &ParserBody) -> Option<(u64, u64)> {
                 most.insert(next, (long, way));
                 is_news = true;
             }
-            if is_news {
-                open.push(next);
+            if is_news && !open.contains(&next) {
+                open.push_back(next);
             }
         }
     }

@@ -304,6 +304,23 @@ fn a_parser_state_does_not_decide_by_a_call_of_verify() {
 }
 
 #[test]
+fn ways_that_part_and_meet_again_are_not_followed_one_by_one() {
+    // 2^30 ways of different lengths.
+    let fork = |at: u32| {
+        let bits = 8_u32 << (29 - at).min(20);
+        format!(
+            "state fork{at} {{ transition select(p.lookahead<bit<8>>()) {{ 1: far{at}; default: near{at}; }} }}
+             state far{at} {{ p.advance({bits}); transition fork{next}; }}
+             state near{at} {{ p.advance(8); transition fork{next}; }}",
+            next = at + 1
+        )
+    };
+    let forks: String = (0..30).map(fork).collect();
+    let more = format!("{forks} state fork30 {{ transition accept; }}");
+    assert_eq!(parsed("transition fork0;", &more), ["T1315"]);
+}
+
+#[test]
 fn a_way_through_the_egress_parser_of_tofino_1_has_at_most_160_bytes_and_65_beside_a_counter() {
     let more = |bytes: u32, rest: &str| {
         let state = format!("p.advance({}); {rest} transition accept;", 8 * bytes);

@@ -10,6 +10,7 @@ use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, Stmt, StmtKind, Table, Unary, UnitId};
 use sojourn_p4::visit;
 use sojourn_target::def_use::read_by;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 /// The variable that the IR sets at an `exit` of a sub-control.
@@ -24,14 +25,15 @@ pub fn check(chip: &Chip, program: &Program, control: UnitId, found: &mut Vec<Di
 /// Refuses `switch` on a value, and `hit` and `miss` of a table with an action that exits.
 fn check_outcomes(chip: &Chip, program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
     let mut actions: HashSet<Slot> = HashSet::new();
-    let asked = asked(program, control);
+    let asked = LazyCell::new(|| asked(program, control));
     visit::unit_statements(program, control, &mut |stmt: &Stmt| {
         let (message, at) = match &stmt.kind {
             StmtKind::Apply { table, hit, action } => {
                 actions.extend(*action);
-                if !hit.is_some_and(|hit| asked.contains(&hit))
-                    || chip.hit_beside_exit
+                let Some(hit) = hit else { return };
+                if chip.hit_beside_exit
                     || !exits(program, &program.tables[table.index()])
+                    || !asked.contains(hit)
                 {
                     return;
                 }

@@ -184,7 +184,7 @@ fn selector_keys(table: &Table) -> Vec<&Expr> {
 fn same(unit: &Unit, a: &Expr, b: &Expr) -> bool {
     let named = |slot: Slot| {
         let info = unit.slots.get(slot.index());
-        info.is_some_and(|info| !info.name.contains('[') && !info.name.ends_with(".$valid$"))
+        info.is_some_and(|info| !info.name.contains('[') && unit.validity_of(slot).is_none())
     };
     match (&a.kind, &b.kind) {
         (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b && named(*a),

@@ -168,7 +168,7 @@ pub fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
 pub fn header_of_slot(slot: Slot, unit: &Unit) -> Option<Slot> {
     let name = &unit.slots.get(slot.index())?.name;
     let is_validity = |at: &usize| {
-        let header = unit.slots[*at].name.strip_suffix(".$valid$");
+        let header = unit.validity_of(Slot(*at as u32));
         header.is_some_and(|header| {
             name.strip_prefix(header).is_some_and(|rest| rest.starts_with('.'))
         })

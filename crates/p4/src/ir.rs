@@ -254,6 +254,16 @@ pub struct Param {
     pub layout: Layout,
 }
 
+/// End of the path of a slot that holds the validity of a header.
+pub(crate) const VALIDITY: &str = ".$valid$";
+
+impl Unit {
+    /// The path of the header whose validity a slot holds, if it holds one.
+    pub fn validity_of(&self, slot: Slot) -> Option<&str> {
+        self.slots.get(slot.index())?.name.strip_suffix(VALIDITY)
+    }
+}
+
 /// Contents of a slot.
 #[derive(Clone, Debug)]
 pub struct SlotInfo {

@@ -44,7 +44,7 @@ impl Headers {
         for (at, info) in unit.slots.iter().enumerate() {
             let slot = Slot(at as u32);
             // A header's fields follow its validity.
-            if let Some(path) = info.name.strip_suffix(".$valid$") {
+            if let Some(path) = unit.validity_of(slot) {
                 headers.validity.insert(slot);
                 current = Some((path, slot));
                 // Two copies of one parameter have one path: the intended one is then unknown.

@@ -5,7 +5,7 @@ use super::packet::padding_bits;
 use super::{Elaborator, MAX_NAME_BYTES, MAX_SLOTS, plain};
 
 use crate::diagnostic::Diagnostic;
-use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
+use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, VALIDITY, Value, WideSlot};
 use crate::source::Span;
 use crate::types::{FieldsType, Type};
 
@@ -39,7 +39,7 @@ impl Elaborator<'_> {
                 Layout::VarBit { length, value, max: *max }
             }
             Type::Header(of) => {
-                let valid = self.narrow_slot(&format!("{name}.$valid$"), Scalar::Bool, purpose);
+                let valid = self.narrow_slot(&format!("{name}{VALIDITY}"), Scalar::Bool, purpose);
                 let mut fields = self.allocate_fields(&of.fields, name, purpose);
                 fields.extend(self.padding(of, name, purpose));
                 Layout::Header { valid, fields, ty: ty.clone() }

@@ -91,8 +91,7 @@ fn free_slots(program: &Program, unit: UnitId) -> HashSet<Slot> {
         }
     }
     free.retain(|slot| {
-        let info = unit_ref.slots.get(slot.index());
-        info.is_some_and(|info| !info.name.ends_with("$valid$"))
+        slot.index() < unit_ref.slots.len() && unit_ref.validity_of(*slot).is_none()
     });
     visit::unit_statements(program, unit, &mut |stmt| {
         visit::written(stmt, &mut |slot| {

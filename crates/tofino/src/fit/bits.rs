@@ -69,14 +69,16 @@ impl Bits {
 
     /// The field's name, with the bits if they are not all.
     pub fn name(&self, unit: &Unit) -> String {
+        if let Place::Narrow(slot) = self.place
+            && let Some(header) = unit.validity_of(slot)
+        {
+            return format!("{header}.isValid()");
+        }
         let info = match self.place {
             Place::Narrow(slot) => unit.slots.get(slot.index()),
             Place::Wide(slot) => unit.wide_slots.get(slot.index()),
         };
         let Some(info) = info else { return "the partition".to_owned() };
-        if let Some(header) = info.name.strip_suffix(".$valid$") {
-            return format!("{header}.isValid()");
-        }
         match (self.low, self.high + 1 == info.scalar.width()) {
             (0, true) => info.name.to_string(),
             _ => format!("{}[{}:{}]", info.name, self.high, self.low),

@@ -32,7 +32,7 @@ pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes:
         let name = unit.slots.get(slot.index()).map_or("", |info| &info.name);
         let last = name.rsplit('.').next();
         let known = FIELDS.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at);
-        let has_bit = requests.contains(&slot) || name.ends_with("$valid$");
+        let has_bit = requests.contains(&slot) || unit.validity_of(slot).is_some();
         if !chip.shared_validity || !has_bit {
             return known;
         }
@@ -110,5 +110,5 @@ fn conditions(
 /// True for `header.isValid()` alone.
 fn is_validity(unit: &Unit, condition: &Expr) -> bool {
     let ExprKind::Slot(slot) = condition.kind else { return false };
-    unit.slots.get(slot.index()).is_some_and(|info| info.name.ends_with("$valid$"))
+    unit.validity_of(slot).is_some()
 }

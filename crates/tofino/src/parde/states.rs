@@ -262,8 +262,7 @@ impl<'p> Walk<'p> {
     }
 
     fn is_validity(&self, slot: Slot) -> bool {
-        let info = self.unit.slots.get(slot.index());
-        info.is_some_and(|info| info.name.ends_with(".$valid$"))
+        self.unit.validity_of(slot).is_some()
     }
 
     /// The index of a stack; `next` and `last` are counted by the parser itself.

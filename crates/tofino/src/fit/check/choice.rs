@@ -106,10 +106,7 @@ fn acts(unit: &Unit, stmts: &[Stmt]) -> bool {
         StmtKind::Block { label, .. } | StmtKind::Loop { label, .. } => inner.push(*label),
         StmtKind::Leave(label) => left.push(*label),
         StmtKind::Call(call) => calls |= call.result.is_none(),
-        StmtKind::Set(slot, _) => {
-            let info = unit.slots.get(slot.index());
-            calls |= info.is_some_and(|info| info.name.ends_with(".$valid$"));
-        }
+        StmtKind::Set(slot, _) => calls |= unit.validity_of(*slot).is_some(),
         _ => {}
     });
     calls || left.iter().any(|label| !inner.contains(label))

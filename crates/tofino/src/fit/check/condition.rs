@@ -41,7 +41,7 @@ pub fn range_bits(condition: &Expr) -> u32 {
 fn counts_validity(unit: &Unit, expr: &Expr) -> bool {
     if let ExprKind::Cast(inner) = &expr.kind
         && let ExprKind::Slot(slot) = inner.kind
-        && unit.slots.get(slot.index()).is_some_and(|info| info.name.ends_with("$valid$"))
+        && unit.validity_of(slot).is_some()
     {
         return true;
     }

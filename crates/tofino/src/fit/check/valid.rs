@@ -39,10 +39,7 @@ fn combined(unit: &Unit, expr: &Expr) -> bool {
 fn is_validity(unit: &Unit, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Cast(inner) => is_validity(unit, inner),
-        ExprKind::Slot(slot) => {
-            let info = unit.slots.get(slot.index());
-            info.is_some_and(|info| info.name.ends_with(".$valid$"))
-        }
+        ExprKind::Slot(slot) => unit.validity_of(*slot).is_some(),
         _ => false,
     }
 }

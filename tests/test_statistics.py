@@ -8,7 +8,7 @@ import pytest
 
 import sojourn
 from sojourn.results import statistics
-from sojourn.results.statistics import Findings, read_findings
+from sojourn.results.statistics import Findings, read_findings, share_sent
 from sojourn.runtime.arrow_tables import PACKET_SCHEMA, VERDICTS, table_from_columns
 from sojourn.runtime.row_writer import Ballast, RowWriter
 from sojourn.runtime.run_files import COUNTERS, PACKETS
@@ -149,3 +149,24 @@ def test_utilisation_is_a_share_of_the_shapers_rate(rate: str) -> None:
     aqm = sojourn.run(scenario, report=False).aqms["fifo"]
     # The hardware's steps are coarse: 1 kbit/s is built as 3,723 bit/s. Gaps take the rest.
     assert 0.7 < aqm.summary.utilisation < 1
+
+
+@pytest.mark.parametrize(("rate", "duration"), [("3700 bit/s", "20 s"), ("1 Mbit/s", "100 ms")])
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_full_line_with_its_burst_has_a_utilisation_of_one(
+    rate: str, duration: str, rows: bool
+) -> None:
+    scenario = {
+        "duration": duration,
+        "rows": rows,
+        "switch": {"rate": rate},
+        "flows": [{"kind": "udp", "rate": "100 Mbit/s", "rtt": "1 ms"}],
+        "aqms": ["fifo"],
+    }
+    result = sojourn.run(scenario, report=False)
+    counters = json.loads((result.path / "fifo" / "counters.json").read_text())
+    sent = result.aqms["fifo"].summary.utilisation
+    assert counters["bottlenecks"][0]["shaper_burst"] > 0
+    assert sent == 1
+    # More than a bucket passes would be a mistake of the shaper, which the figure has to show.
+    assert share_sent(10_000, 5_000.0, 1_600, 1_514) > 1.2

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.model.scenario.bottleneck import Bottleneck
-from sojourn.results.statistics import Longs, read_rows
+from sojourn.results.statistics import Longs, read_rows, share_sent
 from sojourn.runtime.arrow_tables import MARK, SENT, was_queued
 
 _WINDOWS = 150
@@ -39,10 +39,10 @@ class Phase:
 
 
 def read_phases(
-    folder: Path, bottleneck: Bottleneck, simulated: int, since: int = 0
+    folder: Path, bottleneck: Bottleneck, simulated: int, since: int = 0, burst: int = 0
 ) -> list[Phase]:
     """The phases of a bottleneck whose rate changes; none if it does not. A phase that the warm-up
-    `since` covers is left out; one that it cuts begins at its end."""
+    `since` covers is left out; one that it cuts begins at its end. `burst` is the shaper's, B."""
     if not bottleneck.steps:
         return []
     changes = [
@@ -58,7 +58,7 @@ def read_phases(
     for rows in read_rows(folder / bottleneck.rows, simulated):
         for phase in sums:
             phase.add(*rows)
-    return [phase.finish(rate) for phase, (_, _, rate) in zip(sums, spans, strict=True)]
+    return [phase.finish(rate, burst) for phase, (_, _, rate) in zip(sums, spans, strict=True)]
 
 
 class _Sums:
@@ -88,7 +88,7 @@ class _Sums:
             self._count += np.bincount(window, minlength=_WINDOWS)
             self._total += np.bincount(window, weights=delays, minlength=_WINDOWS)
 
-    def finish(self, rate: int) -> Phase:
+    def finish(self, rate: int, burst: int) -> Phase:
         """The phase, now that all rows are counted in."""
         span = self._end - self._start
         queued = int(self._count.sum())
@@ -99,7 +99,7 @@ class _Sums:
             max=self._max if queued else None,
             settled=self._settled(span, rate) if queued else None,
             dropped=self._drops / self._offered if self._offered else None,
-            utilisation=self._bytes * 8e9 / span / rate,
+            utilisation=share_sent(self._bytes, rate * span / 8e9, burst, self._largest),
         )
 
     def _settled(self, span: int, rate: int) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -138,10 +138,21 @@ class Result:
         return self.folder.path
 
 
-def _shaper_rates(path: Path) -> list[int]:
-    """The rate of each measured port's shaper as the run recorded it, bit/s; 0 without a shaper."""
+class _Shaper(NamedTuple):
+    """A measured port's shaper as the run recorded it; zeros without one."""
+
+    rate: int
+    """bit/s"""
+    burst: int
+    """B"""
+
+
+def _shapers(path: Path) -> list[_Shaper]:
     counters = read_json(path / COUNTERS)
-    return [int(queue["shaper_rate"]) for queue in counters["bottlenecks"]]
+    return [
+        _Shaper(int(queue["shaper_rate"]), int(queue["shaper_burst"]))
+        for queue in counters["bottlenecks"]
+    ]
 
 
 def read_result(folder: RunFolder) -> Result:
@@ -166,20 +177,22 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
     since = counted_from(scenario, until)
     try:
         tallies = {queue.name: GroupTally(path, scenario) for queue in scenario.bottlenecks}
+        shapers = dict(zip(tallies, _shapers(path), strict=True))
         findings = {
             bottleneck.name: read_findings(
                 path,
                 target=scenario.target,
-                rate=bottleneck.as_built(rate).mean_rate,
+                rate=bottleneck.as_built(shapers[bottleneck.name].rate).mean_rate,
                 duration=scenario.duration,
                 packet_rate=bottleneck.packet_rate,
+                burst=shapers[bottleneck.name].burst,
                 rows=bottleneck.rows,
                 since=since,
                 until=until,
                 also=tallies[bottleneck.name],
                 totals=None if scenario.rows else read_totals(path / bottleneck.totals),
             )
-            for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
+            for bottleneck in scenario.bottlenecks
         }
         first = next(iter(findings.values()))
         _check_counters(first.counters, scenario)
@@ -194,7 +207,15 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
             for queue in scenario.bottlenecks
         }
         phases = {
-            bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated, since))
+            bottleneck.name: tuple(
+                read_phases(
+                    path,
+                    bottleneck,
+                    first.summary.simulated,
+                    since,
+                    shapers[bottleneck.name].burst,
+                )
+            )
             if scenario.rows
             else ()
             for bottleneck in scenario.bottlenecks

@@ -184,6 +184,7 @@ def read_findings(
     rate: int | Callable[[int], float],
     duration: int,
     packet_rate: int | None = None,
+    burst: int = 0,
     rows: str = PACKETS,
     since: int = 0,
     until: int | None = None,
@@ -193,10 +194,11 @@ def read_findings(
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
     `rate` is what the bottleneck can send, or a function that says what it could on average up to
-    an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
-    of several. With `until` only what happened up to that instant counts, ns; `since` is the end
-    of the warm-up, which courses over time include and figures exclude. `also` gets the rows that
-    figures are of. `totals` stand for the rows of a run without rows.
+    an instant; `packet_rate` is what it can send in packets/s, `burst` what its shaper lets pass at
+    once: bytes, or packets with a `packet_rate`. `rows` is the file of one bottleneck of several.
+    With `until` only what happened up to that instant counts, ns; `since` is the end of the
+    warm-up, which courses over time include and figures exclude. `also` gets the rows that figures
+    are of. `totals` stand for the rows of a run without rows.
     """
     counters = read_counters(folder)
     tally = _Tally(duration, target, since)
@@ -215,10 +217,11 @@ def read_findings(
     possible = _mean_rate(rate, since, max(simulated, 1))
     exact = None if totals is not None else _percentiles(tally, path, since, until)
     p5, p25, median, p75, p95, p99 = exact or [None] * len(_PERCENTS)
-    utilisation = tally.sent_bytes * 8 / seconds / possible
+    in_bytes = burst if packet_rate is None else 0
+    utilisation = share_sent(tally.sent_bytes, possible * seconds / 8, in_bytes, tally.largest)
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
-        utilisation = max(utilisation, sent_packets / seconds / packet_rate)
+        utilisation = max(utilisation, share_sent(sent_packets, packet_rate * seconds, burst, 1))
     summary = Summary(
         simulated=simulated,
         since=since,
@@ -278,6 +281,16 @@ def _mean_rate(rate: int | Callable[[int], float], since: int, until: int) -> fl
     if not since:
         return rate(until)
     return (rate(until) * until - rate(since) * since) / max(until - since, 1)
+
+
+def share_sent(sent: int, possible: float, burst: int, largest: int) -> float:
+    """The share that `sent` is of the bytes or packets that a shaper could send.
+
+    That is rate times time, `possible`, and for a sender of more the part that it needed of the
+    burst and the rest of the frame that crosses it (`largest`): a full bucket passes both.
+    """
+    beyond = min(max(sent - possible, 0.0), burst + largest) if burst else 0.0
+    return sent / (possible + beyond)
 
 
 def _percentiles(
@@ -341,6 +354,8 @@ class _Tally:
         self.delays: list[Longs] | None = []
         """Of all packets that were queued, as long as they are few."""
         self.queued = self.total = self.max = self.above = self.sent_bytes = 0
+        self.largest = 0
+        """Bytes of the largest packet; after `add_totals` the largest mean of a flow."""
         self.verdicts = np.zeros(len(VERDICTS), np.int64)
         self._count = np.zeros(_TIME_BINS, np.int64)
         self._drops, self._marks = np.zeros((2, _TIME_BINS), np.int64)
@@ -360,6 +375,7 @@ class _Tally:
         time, delay, size, verdict, _ = counted
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
         self.sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
+        self.largest = max(self.largest, int(size.max(initial=0)))
         queued = was_queued(delay, verdict)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == AQM)
@@ -384,6 +400,8 @@ class _Tally:
         sent = (totals.verdict == SENT) | (totals.verdict == MARK)
         queued = totals.queued > 0
         self.sent_bytes += int(totals.bytes[sent].sum())
+        means = -(-totals.bytes // np.maximum(totals.packets, 1))
+        self.largest = max(self.largest, int(means.max(initial=0)))
         self.queued += int(totals.packets[queued].sum())
         self.total += int(totals.delay[queued].sum())
         self.max = max(self.max, int(totals.longest[queued].max(initial=0)))

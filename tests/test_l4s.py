@@ -40,6 +40,25 @@ def test_prague_and_cubic_share_a_dualpi2_and_prague_hardly_waits() -> None:
     assert cubic[2] == 0
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_prague_and_cubic_share_100_mbit_as_on_the_l4s_teams_testbed(seed: int) -> None:
+    scenario = {
+        "duration": "120 s",
+        "seed": seed,
+        "switch": {"rate": "100 Mbit/s"},
+        "flows": [
+            {"rtt": "30 ms", "congestion_control": "prague", "pacing": True},
+            {"rtt": "30 ms"},
+        ],
+        "aqms": ["dualpi2"],
+    }
+    result = package.run(scenario, report=False)
+    aqm = result.aqms["dualpi2"]
+    # L4STeam/linux issue 21, 100 Mbit/s and 30 ms.
+    assert of_flow(aqm, 0)[1] == pytest.approx(63.4, rel=0.15)
+    assert of_flow(aqm, 1)[1] == pytest.approx(28.6, rel=0.15)
+
+
 def test_dctcp_keeps_the_link_busy_at_a_queue_that_marks_early() -> None:
     flows = {"count": 2, "rtt": "10 ms", "congestion_control": "dctcp"}
     early = {"use": "fq_codel", "ce_threshold": "1 ms", "ecn": True}

@@ -16,6 +16,7 @@ LABELS = [
     "[red]",
     "<script>a()</script>",
     "<b>",
+    "<a href=//a.b>",
     "_hidden",
     ":smile:",
     "a\\",
@@ -55,6 +56,7 @@ def test_labels_and_titles_are_shown_as_they_are_written(sojourn: Sojourn, tmp_p
     assert f"\n{title}\n" in done.stdout
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<script>a()" not in page
+    assert "<a href=" not in page
     assert "&lt;script&gt;a()&lt;/script&gt;" in page
     assert "$\\frac{$ [/] [bold] &lt;i&gt;${title}&lt;/i&gt; :smile: \\" in page
     assert (tmp_path / "out" / "distribution.png").read_bytes().startswith(b"\x89PNG")

@@ -9,8 +9,8 @@ use std::io;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
 use tonic::transport::server::TcpIncoming;
 
 /// Time limit of a peer's first byte.
@@ -22,7 +22,7 @@ const PROBE: Duration = Duration::from_secs(5);
 /// Maximum number of unanswered probes.
 const PROBES: u32 = 3;
 /// Maximum number of connections waiting for the server.
-const WAITING: usize = 64;
+const QUEUE_LENGTH: usize = 64;
 
 /// Accepts connections on a listener of this runtime until the receiver is dropped.
 pub fn connections(listener: tokio::net::TcpListener) -> ReceiverStream<io::Result<TcpStream>> {
@@ -31,12 +31,15 @@ pub fn connections(listener: tokio::net::TcpListener) -> ReceiverStream<io::Resu
         .with_keepalive(Some(PROBE))
         .with_keepalive_interval(Some(PROBE))
         .with_keepalive_retries(Some(PROBES));
-    let (ready, connections) = mpsc::channel(WAITING);
+    let (ready, connections) = mpsc::channel(QUEUE_LENGTH);
     tokio::spawn(accept(incoming, ready));
     ReceiverStream::new(connections)
 }
 
-async fn accept(mut incoming: TcpIncoming, ready: mpsc::Sender<io::Result<TcpStream>>) {
+async fn accept(
+    mut incoming: impl Stream<Item = io::Result<TcpStream>> + Unpin,
+    ready: mpsc::Sender<io::Result<TcpStream>>,
+) {
     while !ready.is_closed() {
         match incoming.next().await {
             Some(Ok(connection)) => {
@@ -54,5 +57,31 @@ async fn greet(connection: TcpStream, ready: mpsc::Sender<io::Result<TcpStream>>
     if matches!(spoke, Ok(Ok(1..))) {
         // A server that has ended accepts none.
         let _ = ready.send(Ok(connection)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    #[tokio::test]
+    async fn accepting_pauses_while_the_process_has_no_descriptor() {
+        let asked = Arc::new(AtomicU32::new(0));
+        let counter = asked.clone();
+        let failing = tokio_stream::iter(std::iter::repeat_with(move || {
+            counter.fetch_add(1, Relaxed);
+            Err(io::Error::other("too many open files"))
+        }));
+        let (ready, connections) = mpsc::channel(1);
+        let began = tokio::time::Instant::now();
+        let accepting = tokio::spawn(accept(failing, ready));
+        tokio::time::sleep(3 * PAUSE).await;
+        let pauses = began.elapsed().as_millis() / PAUSE.as_millis();
+        let tries = asked.load(Relaxed);
+        assert!((1..=pauses + 1).contains(&tries.into()), "{tries} tries in {pauses} pauses");
+        drop(connections);
+        accepting.await.unwrap();
     }
 }

@@ -66,7 +66,7 @@ impl Ids {
 }
 
 /// Id requested by `@id`.
-pub fn asked(annotations: &[Annotation]) -> Option<u32> {
+pub fn requested_id(annotations: &[Annotation]) -> Option<u32> {
     let annotation = annotations.iter().find(|annotation| annotation.name == "id")?;
     annotation.number().and_then(|id| u32::try_from(id).ok())
 }
@@ -74,7 +74,7 @@ pub fn asked(annotations: &[Annotation]) -> Option<u32> {
 /// Ids of parts that are numbered from 1: an `@id` has priority, the others take the next free
 /// number.
 pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [Annotation]>) -> Vec<u32> {
-    let asked: Vec<Option<u32>> = parts.into_iter().map(asked).collect();
+    let asked: Vec<Option<u32>> = parts.into_iter().map(requested_id).collect();
     let mut taken: BTreeSet<u32> = asked.iter().flatten().copied().collect();
     let mut next = 1;
     let number = |wanted: &Option<u32>| match wanted {

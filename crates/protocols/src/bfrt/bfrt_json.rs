@@ -7,7 +7,7 @@
 mod hashes;
 pub mod snapshots;
 
-use crate::ids::{asked, hash, of_parts};
+use crate::ids::{hash, of_parts, requested_id};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_control::schema::{
@@ -254,7 +254,7 @@ impl Maker<'_> {
 
     /// Id of a table, or of another object that is a table.
     fn id(&self, kind: u32, named: &Named) -> u32 {
-        let own = asked(&named.annotations);
+        let own = requested_id(&named.annotations);
         kind << 24 | own.unwrap_or_else(|| hash(&self.full(named))) & 0xff_ffff
     }
 
@@ -483,7 +483,7 @@ impl Maker<'_> {
 /// Id of an action, from its name without prefix.
 fn action_id(schema: &Schema, name: &str) -> u32 {
     let known = schema.actions.iter().find(|action| action.named.name == name);
-    let own = known.and_then(|action| asked(&action.named.annotations));
+    let own = known.and_then(|action| requested_id(&action.named.annotations));
     kind::ACTION << 24 | own.unwrap_or_else(|| hash(action_name(schema, name))) & 0xff_ffff
 }
 

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use crate::wire::bfrt_proto::stream_message_response::Update as Says;
+use crate::wire::bfrt_proto::stream_message_response::Update as StreamResponse;
 use crate::wire::bfrt_proto::subscribe::Notifications;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
 /// Maximum number of clients.
-const MOST: usize = 4_096;
+const MAX_CLIENTS: usize = 4_096;
 /// Maximum number of messages waiting for a client; further ones are lost.
-pub const WAITING: usize = 1_024;
+pub const QUEUE_LENGTH: usize = 1_024;
 
 /// Message of a client's stream.
 pub type Message = Result<bfrt::StreamMessageResponse, Status>;
@@ -75,8 +75,8 @@ impl Clients {
             let why = format!("another client has the number {id}");
             return Err(Failure::new(Code::AlreadyExists, why));
         }
-        if all.len() >= MOST {
-            let why = format!("{MOST} clients are connected");
+        if all.len() >= MAX_CLIENTS {
+            let why = format!("{MAX_CLIENTS} clients are connected");
             return Err(Failure::new(Code::ResourceExhausted, why));
         }
         all.insert(id, Client { stream: stream.clone(), wants, bound: None });
@@ -84,7 +84,7 @@ impl Clients {
     }
 
     /// Removes the client of a stream.
-    pub fn gone(&self, stream: &Stream) {
+    pub fn remove(&self, stream: &Stream) {
         self.all().retain(|_, client| !client.stream.same_channel(stream));
     }
 
@@ -108,7 +108,7 @@ impl Clients {
     ///
     /// # Errors
     /// It is bound to none.
-    pub fn bound(&self, id: u32) -> Result<String, Failure> {
+    pub fn bound_program(&self, id: u32) -> Result<String, Failure> {
         match self.all().get(&id) {
             Some(Client { bound: Some(program), .. }) => Ok(program.clone()),
             Some(_) => {
@@ -120,32 +120,32 @@ impl Clients {
     }
 
     /// Sends an update to one client and to all clients that are bound to a program.
-    pub fn say(&self, id: u32, update: &Says) {
+    pub fn send_to_client_and_bound(&self, id: u32, update: &StreamResponse) {
         for (other, client) in &*self.all() {
             if *other == id || client.bound.is_some() {
-                self.put(&client.stream, update.clone());
+                self.try_send(&client.stream, update.clone());
             }
         }
     }
 
     /// Sends an update to the clients that subscribed to it and are bound to a program, or to any
     /// if none is named.
-    pub fn say_to(
+    pub fn send_to_subscribers(
         &self,
         program: Option<&str>,
-        update: &Says,
+        update: &StreamResponse,
         wants: impl Fn(&Notifications) -> bool,
     ) {
         for client in self.all().values() {
             let is_meant = program.map_or(client.bound.is_some(), |program| client.is_of(program));
             if is_meant && wants(&client.wants) {
-                self.put(&client.stream, update.clone());
+                self.try_send(&client.stream, update.clone());
             }
         }
     }
 
     /// Sends an update to the client of a stream, without waiting if its queue is full.
-    pub fn put(&self, stream: &Stream, update: Says) {
+    pub fn try_send(&self, stream: &Stream, update: StreamResponse) {
         let message = bfrt::StreamMessageResponse { update: Some(update) };
         if stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
@@ -155,12 +155,12 @@ impl Clients {
     }
 
     /// Whether any bound client subscribed to such notifications.
-    pub fn anybody(&self, wants: impl Fn(&Notifications) -> bool) -> bool {
+    pub fn has_subscriber(&self, wants: impl Fn(&Notifications) -> bool) -> bool {
         self.all().values().any(|client| client.bound.is_some() && wants(&client.wants))
     }
 
     /// Ends the streams of clients that are bound to none of these programs.
-    pub fn keep(&self, programs: &[&str]) {
+    pub fn disconnect_unless_bound_to(&self, programs: &[&str]) {
         self.all().retain(|_, client| {
             let bound = client.bound.as_deref();
             let stays = bound.is_none_or(|bound| programs.contains(&bound));
@@ -176,4 +176,29 @@ impl Clients {
 fn unknown(id: u32) -> Failure {
     let why = format!("client {id} has not subscribed, and its request names no program");
     Failure::new(Code::FailedPrecondition, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest() -> StreamResponse {
+        StreamResponse::Digest(Default::default())
+    }
+
+    #[test]
+    fn notifications_beyond_a_full_queue_are_counted_as_lost() {
+        let clients = Clients::default();
+        let (stream, mut queue) = mpsc::channel(2);
+        clients.subscribe(1, Notifications::default(), &stream).unwrap();
+        clients.bind(1, "codel").unwrap();
+        for _ in 0..5 {
+            clients.send_to_subscribers(Some("codel"), &digest(), |_| true);
+        }
+        assert_eq!((clients.sent(), clients.missed().load(Relaxed)), (2, 3));
+        queue.try_recv().unwrap().unwrap();
+        clients.send_to_subscribers(None, &digest(), |_| true);
+        clients.send_to_subscribers(Some("another program"), &digest(), |_| true);
+        assert_eq!((clients.sent(), clients.missed().load(Relaxed)), (3, 3));
+    }
 }

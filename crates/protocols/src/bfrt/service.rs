@@ -1,6 +1,6 @@
 //! BfRt service: validates each call, executes it on the switch, and answers.
 
-use super::clients::{Clients, Message, Stream, WAITING};
+use super::clients::{Clients, Message, QUEUE_LENGTH, Stream};
 use super::device_tables::{self, Fixed};
 use super::fields::{Datum, exact_key_read, key_read, learned};
 use super::idle::{Idle, IdleChange};
@@ -17,8 +17,8 @@ use crate::wire::bfrt_proto::SetForwardingPipelineConfigResponseType as Told;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntime;
 use crate::wire::bfrt_proto::entity::Entity;
 use crate::wire::bfrt_proto::set_forwarding_pipeline_config_request::{Action, DevInitMode};
-use crate::wire::bfrt_proto::stream_message_request::Update as Asks;
-use crate::wire::bfrt_proto::stream_message_response::Update as Says;
+use crate::wire::bfrt_proto::stream_message_request::Update as StreamRequest;
+use crate::wire::bfrt_proto::stream_message_response::Update as StreamResponse;
 use crate::wire::bfrt_proto::write_request::Atomicity;
 use crate::wire::google::rpc;
 use sojourn_control::{ProfileEntries, Query, Reply};
@@ -34,13 +34,13 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 /// Maximum number of updates executed between two packets, unless they are one.
-const TOGETHER: usize = 64;
+const MAX_BATCH: usize = 64;
 /// Maximum number of entities in one message of an answer.
 const ENTITIES: usize = 512;
 /// Polling interval for digests.
-const EACH: Duration = Duration::from_millis(10);
+const POLL_PERIOD: Duration = Duration::from_millis(10);
 /// Number of polls between two polls of the links.
-const LINKS: u32 = 10;
+const POLLS_PER_LINK_POLL: u32 = 10;
 /// Type name of a status's details.
 const ERROR: &str = "bfrt_proto.Error";
 /// Maximum number of digest messages in one list.
@@ -103,14 +103,14 @@ impl Server {
 
     /// Programs that requests refer to: the pending ones during a warm initialisation, else the
     /// running ones.
-    fn spoken_of(&self) -> Programs {
+    fn current_programs(&self) -> Programs {
         let pending = locked(&self.pending).as_ref().map(|pending| pending.running.clone());
         pending.unwrap_or_else(|| locked(&self.running).clone())
     }
 
     /// Schema of a program, by its index among those that requests refer to.
     fn schema(&self, of: usize) -> Result<Arc<Schema>, Failure> {
-        let program = self.spoken_of().into_iter().nth(of);
+        let program = self.current_programs().into_iter().nth(of);
         // Other programs may have been activated meanwhile.
         program.map(|program| program.schema).ok_or_else(gone)
     }
@@ -159,7 +159,7 @@ impl Server {
         });
         self.is_device(target.device_id)?;
         let of = match p4_name {
-            "" => self.program(&self.clients.bound(client)?)?,
+            "" => self.program(&self.clients.bound_program(client)?)?,
             name => self.program(name)?,
         };
         Ok((target, of))
@@ -175,7 +175,7 @@ impl Server {
 
     /// Index of a program.
     fn program(&self, name: &str) -> Result<usize, Failure> {
-        let running = self.spoken_of();
+        let running = self.current_programs();
         let found = pipeline::called(&running, name).map(|(of, _)| of);
         found.ok_or_else(|| {
             let why = format!("no program `{name}` runs here, but {}", pipeline::names(&running));
@@ -194,7 +194,7 @@ impl Server {
         let pieces = given.atomicity() == Atomicity::ContinueOnError;
         let count = given.updates.len();
         let updates = Arc::new(given.updates);
-        let together = if pieces { TOGETHER } else { count.max(1) };
+        let together = if pieces { MAX_BATCH } else { count.max(1) };
         let mut results = Vec::with_capacity(count);
         for from in (0..count).step_by(together) {
             if until.is_some_and(|until| Instant::now() > until) {
@@ -271,7 +271,7 @@ impl Server {
     /// Handles a message of a stream.
     fn on_message(&self, stream: &Stream, given: bfrt::StreamMessageRequest) {
         // An acknowledgement needs no action: nothing waits for it.
-        let Some(Asks::Subscribe(asked)) = given.update else { return };
+        let Some(StreamRequest::Subscribe(asked)) = given.update else { return };
         let wants = asked.notifications.unwrap_or_default();
         let done = self.is_device(asked.device_id);
         let done = done.and_then(|()| self.clients.subscribe(given.client_id, wants, stream));
@@ -280,7 +280,8 @@ impl Server {
             Err(failure) => (failure.code, failure.why),
         };
         let status = Some(rpc::Status { code: code as i32, message, details: Vec::new() });
-        self.clients.put(stream, Says::Subscribe(bfrt::Subscribe { status, ..asked }));
+        self.clients
+            .try_send(stream, StreamResponse::Subscribe(bfrt::Subscribe { status, ..asked }));
     }
 
     async fn set_pipeline(
@@ -294,14 +295,13 @@ impl Server {
             self.is_device(given.device_id)?;
         }
         let config = given.config.first();
-        let named = || config.ok_or_else(|| Failure::invalid("no program is named"));
-        if action == Action::Bind {
-            let name = &named()?.p4_name;
-            self.program(name)?;
-            return self.clients.bind(client, name);
-        }
         // A client without a subscription may set a program, as it may write: by name.
-        let told: &[_] = match action {
+        let responses: &[_] = match action {
+            Action::Bind => {
+                let config = config.ok_or_else(|| Failure::invalid("no program is named"))?;
+                self.program(&config.p4_name)?;
+                return self.clients.bind(client, &config.p4_name);
+            }
             Action::Verify => {
                 let running = locked(&self.running).clone();
                 return pipeline::wanted(&running, &given.config).map(drop);
@@ -312,30 +312,32 @@ impl Server {
             }
             Action::VerifyAndWarmInitBeginAndEnd => {
                 self.prepare(&given.config, hitless).await?;
-                self.put_in_place().await?;
+                self.activate_pending().await?;
                 &[Told::WarmInitStarted, Told::WarmInitFinished]
             }
             Action::WarmInitEnd if config.is_some() => {
                 return Err(Failure::invalid("what ends names no program"));
             }
             Action::WarmInitEnd => {
-                self.put_in_place().await?;
+                self.activate_pending().await?;
                 &[Told::WarmInitFinished]
             }
-            Action::Bind | Action::ReconcileAndWarmInitEnd => {
+            Action::ReconcileAndWarmInitEnd => {
                 let why = "RECONCILE_AND_WARM_INIT_END: the vendor's server has none, either";
                 return Err(Failure::unimplemented(why));
             }
         };
-        for told in told {
-            let told = bfrt::SetForwardingPipelineConfigResponse {
-                set_forwarding_pipeline_config_response_type: *told as i32,
+        for response in responses {
+            let response = bfrt::SetForwardingPipelineConfigResponse {
+                set_forwarding_pipeline_config_response_type: *response as i32,
             };
-            self.clients.say(client, &Says::SetForwardingPipelineConfigResponse(told));
+            let update = StreamResponse::SetForwardingPipelineConfigResponse(response);
+            self.clients.send_to_client_and_bound(client, &update);
         }
         // Clients bound to another program receive only the end of their stream.
-        let programs = self.spoken_of();
-        self.clients.keep(&programs.iter().map(|known| &*known.schema.name).collect::<Vec<_>>());
+        let programs = self.current_programs();
+        let names: Vec<_> = programs.iter().map(|known| &*known.schema.name).collect();
+        self.clients.disconnect_unless_bound_to(&names);
         Ok(())
     }
 
@@ -377,7 +379,7 @@ impl Server {
     }
 
     /// Activates the pending configuration.
-    async fn put_in_place(&self) -> Result<(), Failure> {
+    async fn activate_pending(&self) -> Result<(), Failure> {
         let _turn = self.turn.lock().await;
         let Some(pending) = locked(&self.pending).take() else {
             return Err(Failure::invalid("no warm initialisation has begun"));
@@ -402,12 +404,12 @@ impl Server {
     pub async fn attend(self: Arc<Self>) {
         let (mut looks, mut down) = (0_u32, self.device.down());
         loop {
-            tokio::time::sleep(EACH).await;
+            tokio::time::sleep(POLL_PERIOD).await;
             if self.poll_digests().await.is_err() {
                 return;
             }
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LINKS) {
+            if looks.is_multiple_of(POLLS_PER_LINK_POLL) {
                 let fallen = self.look_at_links(&mut down);
                 if !fallen.is_empty() && self.tell_of_links(fallen).await.is_err() {
                     return;
@@ -431,10 +433,10 @@ impl Server {
     /// Polls digests, if any client subscribed to them.
     async fn poll_digests(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
-        if !self.clients.anybody(wanted) {
+        if !self.clients.has_subscriber(wanted) {
             return Ok(());
         }
-        for (of, program) in self.spoken_of().into_iter().enumerate() {
+        for (of, program) in self.current_programs().into_iter().enumerate() {
             let schema = program.schema;
             if schema.learns.is_empty() {
                 continue;
@@ -465,7 +467,11 @@ impl Server {
                         data: data.to_vec(),
                         target: Some(target),
                     };
-                    self.clients.say_to(Some(&schema.name), &Says::Digest(list), wanted);
+                    self.clients.send_to_subscribers(
+                        Some(&schema.name),
+                        &StreamResponse::Digest(list),
+                        wanted,
+                    );
                 }
             }
         }
@@ -475,7 +481,7 @@ impl Server {
     /// Polls idle clocks, and notifies clients of idle entries.
     async fn look_at_idle_entries(&self) -> Result<(), Failure> {
         let is_noted = |idle: &Idle| idle.enabled && !idle.polled;
-        for (of, program) in self.spoken_of().into_iter().enumerate() {
+        for (of, program) in self.current_programs().into_iter().enumerate() {
             let store_notes = |store: &Store| store.idle.values().any(is_noted);
             if locked(&self.stores).get(of).is_some_and(store_notes) {
                 self.tell_of_idle_entries(of, &program.schema.name).await?;
@@ -490,14 +496,14 @@ impl Server {
                 bfrt::TargetDevice { device_id: self.number, pipe_id, ..Default::default() };
             use bfrt::idle_timeout_notification::NotificationType;
             let told = |kind: NotificationType| {
-                Says::IdleTimeoutNotification(bfrt::IdleTimeoutNotification {
+                StreamResponse::IdleTimeoutNotification(bfrt::IdleTimeoutNotification {
                     target: Some(target),
                     table_entry: Some(table_entry.clone()),
                     r#type: kind as i32,
                 })
             };
             let told_to = |kind, wants: fn(&bfrt::subscribe::Notifications) -> bool| {
-                self.clients.say_to(Some(program), &told(kind), wants);
+                self.clients.send_to_subscribers(Some(program), &told(kind), wants);
             };
             match became {
                 IdleChange::Idle => told_to(NotificationType::EntryIdle, |wants| {
@@ -524,7 +530,7 @@ impl Server {
         let down = self.device.down();
         let fallen: Vec<u16> = down.difference(before).copied().collect();
         let changed: Vec<u16> = down.symmetric_difference(before).copied().collect();
-        let first = self.spoken_of().into_iter().next();
+        let first = self.current_programs().into_iter().next();
         let mut all = first.iter().flat_map(|program| program.schema.tables.values());
         let table = all.find(|table| table.kind == Kind::Fixed(Fixed::Port));
         let tells = locked(&self.stores).first().is_some_and(|store| store.tells_ports);
@@ -540,9 +546,11 @@ impl Server {
                     table_entry: Some(table_entry),
                     port_up: !down.contains(&port),
                 };
-                self.clients.say_to(None, &Says::PortStatusChangeNotification(told), |wants| {
-                    wants.enable_port_status_change_notifications
-                });
+                self.clients.send_to_subscribers(
+                    None,
+                    &StreamResponse::PortStatusChangeNotification(told),
+                    |wants| wants.enable_port_status_change_notifications,
+                );
             }
         }
         *before = down;
@@ -779,7 +787,7 @@ impl BfRuntime for Service {
             bfruntime_info: program.schema.document.clone(),
             profiles: Vec::new(),
         };
-        let programs = self.0.spoken_of();
+        let programs = self.0.current_programs();
         let fixed = programs.first().map(|first| device_tables::document(&first.schema.chip));
         let fixed = fixed.unwrap_or_default().to_string().into_bytes();
         let config = programs.into_iter().map(told).collect();
@@ -794,14 +802,14 @@ impl BfRuntime for Service {
         request: Request<Streaming<bfrt::StreamMessageRequest>>,
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
         let mut asked = request.into_inner();
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
         let server = self.0.clone();
         tokio::spawn(async move {
             while let Ok(Some(message)) = asked.message().await {
                 let _turn = server.device.admit().await;
                 server.on_message(&sender, message);
             }
-            server.clients.gone(&sender);
+            server.clients.remove(&sender);
         });
         Ok(Response::new(ReceiverStream::new(receiver)))
     }

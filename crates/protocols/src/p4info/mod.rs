@@ -5,7 +5,7 @@ mod types;
 
 pub use text::text;
 
-use crate::ids::{Aliases, Ids, asked, of_parts};
+use crate::ids::{Aliases, Ids, of_parts, requested_id};
 use crate::wire::p4::config::v1 as p4;
 use p4::p4_ids::Prefix;
 use sojourn_control::schema::{
@@ -74,7 +74,7 @@ impl<'s> Maker<'s> {
         let all = named.values().flatten().map(|thing| thing.name.as_str());
         let aliases = Aliases::new(all);
         let ids = named.iter().map(|(kind, things)| {
-            let things = things.iter().map(|t| (t.name.as_str(), asked(&t.annotations)));
+            let things = things.iter().map(|t| (t.name.as_str(), requested_id(&t.annotations)));
             (*kind, Ids::new(*kind as u8, things))
         });
         Maker { schema, ids: ids.collect(), aliases }
@@ -243,7 +243,7 @@ impl<'s> Maker<'s> {
         let called = self.schema.actions.iter().find(|known| known.named.name == action);
         let argument = |(at, value): (usize, &sojourn_control::schema::Value)| {
             let parameter = called.and_then(|called| called.parameters.get(at));
-            let id = parameter.and_then(|parameter| asked(&parameter.named.annotations));
+            let id = parameter.and_then(|parameter| requested_id(&parameter.named.annotations));
             // As wide as the control plane's own type for it.
             let bytes = parameter.map_or(0, |parameter| parameter.width.div_ceil(8) as usize);
             let mut padded = vec![0; bytes.saturating_sub(value.bytes.len())];

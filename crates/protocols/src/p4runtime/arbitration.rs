@@ -12,7 +12,7 @@ use tonic::Code;
 pub type StreamId = u64;
 
 /// Maximum number of connected controllers of one role.
-const MOST: usize = 1_024;
+const MAX_CONTROLLERS: usize = 1_024;
 
 /// Maximum number of roles.
 const MOST_ROLES: usize = 1_024;
@@ -123,8 +123,8 @@ impl<C: Clone> Arbitration<C> {
             let why = format!("election id {} is another controller's", election.unwrap_or(0));
             return Err(refused(Code::InvalidArgument, why));
         }
-        if !role.controllers.contains_key(&stream) && role.controllers.len() >= MOST {
-            let why = format!("{MOST} controllers of role `{name}` are connected");
+        if !role.controllers.contains_key(&stream) && role.controllers.len() >= MAX_CONTROLLERS {
+            let why = format!("{MAX_CONTROLLERS} controllers of role `{name}` are connected");
             return Err(refused(Code::ResourceExhausted, why));
         }
         role.controllers.insert(stream, election);
@@ -141,7 +141,7 @@ impl<C: Clone> Arbitration<C> {
     }
 
     /// Removes an ended stream. Returns the notifications to send.
-    pub fn gone(&mut self, stream: StreamId) -> Vec<Notice<C>> {
+    pub fn remove_stream(&mut self, stream: StreamId) -> Vec<Notice<C>> {
         let Some(name) = self.streams.remove(&stream) else { return Vec::new() };
         let Some(role) = self.roles.get_mut(&name) else { return Vec::new() };
         role.controllers.remove(&stream);
@@ -247,7 +247,7 @@ mod tests {
         let mut device = Arbitration::new(1);
         device.update(1, says("", 5)).unwrap();
         device.update(2, says("", 4)).unwrap();
-        assert_eq!(told(&device.gone(1)), [(2, Some(5), Code::NotFound)]);
+        assert_eq!(told(&device.remove_stream(1)), [(2, Some(5), Code::NotFound)]);
         assert_eq!(device.check(1, "", Some(5)).unwrap_err().code, Code::PermissionDenied);
         // Too low: the highest id ever seen counts.
         let again = device.update(2, says("", 4)).unwrap();
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(code(device.update(2, says("", 1))), Code::InvalidArgument);
         // A controller may repeat its own id.
         assert!(device.update(1, says("", 1)).is_ok());
-        for stream in 2..=MOST as u64 {
+        for stream in 2..=MAX_CONTROLLERS as u64 {
             device.update(stream, says("", None)).unwrap();
         }
         assert_eq!(code(device.update(5_000, says("", None))), Code::ResourceExhausted);

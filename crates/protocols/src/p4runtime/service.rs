@@ -7,7 +7,7 @@ use super::read::{Piece, Reader, last_hit, pieces};
 use super::role_access::Access;
 use super::schema::Schema;
 use super::store::Store;
-use super::streams::{Hub, Message, WAITING};
+use super::streams::{Hub, Message, QUEUE_LENGTH};
 use super::write;
 use crate::device::{Device, Placed, Work};
 use crate::failure::{Failure, status};
@@ -17,8 +17,8 @@ use crate::wire::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
 use crate::wire::p4::v1::p4_runtime_server::P4Runtime;
 use crate::wire::p4::v1::set_forwarding_pipeline_config_request::Action;
 use crate::wire::p4::v1::stream_error::Details;
-use crate::wire::p4::v1::stream_message_request::Update as Asks;
-use crate::wire::p4::v1::stream_message_response::Update as Says;
+use crate::wire::p4::v1::stream_message_request::Update as StreamRequest;
+use crate::wire::p4::v1::stream_message_response::Update as StreamResponse;
 use crate::wire::p4::v1::update::Type;
 use sojourn_engine::control;
 use sojourn_packet::Time;
@@ -34,13 +34,13 @@ use tonic::{Code, Request, Response, Status, Streaming};
 /// Implemented version of P4Runtime.
 const VERSION: &str = "1.5.0";
 /// Maximum number of updates executed between two packets, unless they are one.
-const TOGETHER: usize = 64;
+const MAX_BATCH: usize = 64;
 /// Maximum number of entities in one message of an answer.
 const ENTITIES: usize = 512;
 /// Polling interval for digests, idle entries and links.
-const EACH: Duration = Duration::from_millis(10);
+const POLL_PERIOD: Duration = Duration::from_millis(10);
 /// Number of polls between two polls of the links.
-const LINKS: u32 = 10;
+const POLLS_PER_LINK_POLL: u32 = 10;
 /// Type name of a status's details.
 const ERROR: &str = "p4.v1.Error";
 
@@ -362,7 +362,7 @@ impl Server {
         let count = given.updates.len();
         let updates = Arc::new(given.updates);
         let pieces = write::in_pieces(atomicity);
-        let together = if pieces { TOGETHER } else { count.max(1) };
+        let together = if pieces { MAX_BATCH } else { count.max(1) };
         let mut results = Vec::with_capacity(count);
         for from in (0..count).step_by(together) {
             let (updates, access) = (updates.clone(), access.clone());
@@ -431,7 +431,7 @@ impl Server {
     /// Handles a message of a stream.
     async fn on_message(&self, id: u64, given: p4::StreamMessageRequest) -> Result<(), Status> {
         match given.update {
-            Some(Asks::Arbitration(update)) => {
+            Some(StreamRequest::Arbitration(update)) => {
                 let primary = self.hub.arbitrate(id, update)?;
                 if !primary.is_empty() {
                     // Waits until the previous primary's writes are done.
@@ -439,20 +439,20 @@ impl Server {
                     self.hub.confirm(&primary);
                 }
             }
-            Some(Asks::Packet(packet)) => {
+            Some(StreamRequest::Packet(packet)) => {
                 let copy = packet.clone();
                 if let Err(failure) = self.packet_out(id, packet) {
                     let details = p4::PacketOutError { packet_out: Some(copy) };
                     self.complain(id, failure, Details::PacketOut(details));
                 }
             }
-            Some(Asks::DigestAck(ack)) => {
+            Some(StreamRequest::DigestAck(ack)) => {
                 if let Err(failure) = self.acknowledged(id, &ack) {
                     let details = p4::DigestListAckError { digest_list_ack: Some(ack) };
                     self.complain(id, failure, Details::DigestListAck(details));
                 }
             }
-            Some(Asks::Other(other)) => {
+            Some(StreamRequest::Other(other)) => {
                 let why = format!("no message of type `{}` is known here", other.type_url);
                 let details = p4::StreamOtherError { other: Some(other) };
                 self.complain(id, Failure::unimplemented(why), Details::Other(details));
@@ -469,11 +469,11 @@ impl Server {
         let p4::Error { canonical_code, message, space, .. } = failure.detail();
         let details = Some(details);
         let error = p4::StreamError { canonical_code, message, space, code: 0, details };
-        self.hub.say(id, Says::Error(error));
+        self.hub.send(id, StreamResponse::Error(error));
     }
 
     fn packet_out(&self, id: u64, packet: p4::PacketOut) -> Result<(), Failure> {
-        self.hub.speaks(id)?;
+        self.hub.require_primary(id)?;
         let set = self.running().ok_or_else(no_pipeline)?;
         if self.settings.cpu.is_none() {
             return Err(Failure::unimplemented("this switch has no port for its controller"));
@@ -487,7 +487,7 @@ impl Server {
     }
 
     fn acknowledged(&self, id: u64, ack: &p4::DigestListAck) -> Result<(), Failure> {
-        self.hub.speaks(id)?;
+        self.hub.require_primary(id)?;
         let set = self.running().ok_or_else(no_pipeline)?;
         if !set.pipeline.schema.digests.contains_key(&ack.digest_id) {
             let why = format!("there is no digest {:#x}", ack.digest_id);
@@ -503,7 +503,7 @@ impl Server {
         let header = &set.pipeline.schema.packet_in;
         let Some(packet) = packets::message(header, frame, &locked(&set.store)) else { return };
         let copy = packet.clone();
-        self.hub.say_to_primaries(Says::Packet(packet), |access| {
+        self.hub.send_to_primaries(StreamResponse::Packet(packet), |access| {
             access.is_none_or(|access| access.wants(&copy))
         });
     }
@@ -513,10 +513,10 @@ impl Server {
     /// # Errors
     /// The switch has ended.
     pub async fn poll(&self) -> Result<Duration, Failure> {
-        let Some(set) = self.running() else { return Ok(EACH) };
+        let Some(set) = self.running() else { return Ok(POLL_PERIOD) };
         let schema = &set.pipeline.schema;
         if schema.digests.is_empty() && !schema.tables.values().any(|table| table.idle_timeout) {
-            return Ok(EACH);
+            return Ok(POLL_PERIOD);
         }
         let asked = self.at_running(&set, |schema, store, switch, now| {
             let digests = match control::program(switch) {
@@ -545,12 +545,13 @@ impl Server {
         for (table, entries) in idle {
             let timestamp = self.time_stamp(now);
             let notification = p4::IdleTimeoutNotification { table_entry: entries, timestamp };
-            self.hub.say_to_primaries(Says::IdleTimeoutNotification(notification), |access| {
-                access.is_none_or(|access| access.has(table))
-            });
+            self.hub.send_to_primaries(
+                StreamResponse::IdleTimeoutNotification(notification),
+                |access| access.is_none_or(|access| access.has(table)),
+            );
         }
         // Polling many entries takes time: at most a hundredth of the interval.
-        Ok(EACH.max(Duration::from_micros(10 * seen as u64)))
+        Ok(POLL_PERIOD.max(Duration::from_micros(10 * seen as u64)))
     }
 
     fn say_list(&self, schema: &Schema, List { digest, list, messages }: List, now: Time) {
@@ -558,7 +559,7 @@ impl Server {
         let data = messages.iter().map(|message| known.leaf.encode_bits(message)).collect();
         let timestamp = self.time_stamp(now);
         let list = p4::DigestList { digest_id: digest, list_id: list, data, timestamp };
-        self.hub.say_to_primaries(Says::Digest(list), |access| {
+        self.hub.send_to_primaries(StreamResponse::Digest(list), |access| {
             access.is_none_or(|access| access.has(digest))
         });
     }
@@ -581,7 +582,7 @@ impl Server {
 
     /// Forwards the switch's own events until the switch ends.
     pub async fn attend(self: Arc<Self>, mut packets: mpsc::Receiver<Vec<u8>>) {
-        let (mut each, mut looks, mut down) = (EACH, 0_u32, BTreeSet::new());
+        let (mut each, mut looks, mut down) = (POLL_PERIOD, 0_u32, BTreeSet::new());
         loop {
             match tokio::time::timeout(each, packets.recv()).await {
                 Ok(Some(frame)) => {
@@ -594,9 +595,9 @@ impl Server {
                 Ok(None) => return,
                 Err(_) => {}
             }
-            each = self.poll().await.unwrap_or(EACH);
+            each = self.poll().await.unwrap_or(POLL_PERIOD);
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LINKS) {
+            if looks.is_multiple_of(POLLS_PER_LINK_POLL) {
                 // Errors are ignored: a controller's write was validated when it arrived.
                 let _ = self.look_at_links(&mut down).await;
             }
@@ -757,7 +758,7 @@ impl P4Runtime for Service {
             };
             server.hub.close(id, why);
         });
-        debug_assert!(receiver.max_capacity() == WAITING);
+        debug_assert!(receiver.max_capacity() == QUEUE_LENGTH);
         Ok(Response::new(ReceiverStream::new(receiver)))
     }
 

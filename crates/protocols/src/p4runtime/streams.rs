@@ -5,7 +5,7 @@ use super::role_access::Access;
 use crate::failure::Failure;
 use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
-use crate::wire::p4::v1::stream_message_response::Update as Says;
+use crate::wire::p4::v1::stream_message_response::Update as StreamResponse;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,11 +15,11 @@ use tonic::{Code, Status};
 
 /// Maximum number of messages waiting for a controller; further ones are lost unless they concern
 /// its role.
-pub const WAITING: usize = 1_024;
+pub const QUEUE_LENGTH: usize = 1_024;
 /// Part of the queue reserved for messages about the controller's role.
-const KEPT: usize = 64;
+const RESERVED: usize = 64;
 /// Maximum number of streams.
-const MOST: usize = 16_384;
+const MAX_STREAMS: usize = 16_384;
 
 /// Message of a controller's stream.
 pub type Message = Result<p4::StreamMessageResponse, Status>;
@@ -40,7 +40,7 @@ struct Inner {
     last: StreamId,
 }
 
-fn message(update: Says) -> p4::StreamMessageResponse {
+fn message(update: StreamResponse) -> p4::StreamMessageResponse {
     p4::StreamMessageResponse { update: Some(update) }
 }
 
@@ -72,11 +72,11 @@ impl Hub {
     /// There are too many.
     pub fn open(&self) -> Result<(StreamId, mpsc::Receiver<Message>), Status> {
         let mut inner = self.inner();
-        if inner.streams.len() >= MOST {
-            return Err(Status::resource_exhausted(format!("{MOST} streams are open")));
+        if inner.streams.len() >= MAX_STREAMS {
+            return Err(Status::resource_exhausted(format!("{MAX_STREAMS} streams are open")));
         }
         inner.last += 1;
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
         let id = inner.last;
         inner.streams.insert(id, sender);
         Ok((id, receiver))
@@ -91,7 +91,7 @@ impl Hub {
             // A full stream does not receive the reason.
             let _ = stream.try_send(Err(why));
         }
-        let notices = inner.arbitration.gone(id);
+        let notices = inner.arbitration.remove_stream(id);
         self.notify(&inner, &notices);
     }
 
@@ -154,7 +154,7 @@ impl Hub {
                 }),
             };
             // A full stream is not waited for.
-            let _ = stream.try_send(Ok(message(Says::Arbitration(update))));
+            let _ = stream.try_send(Ok(message(StreamResponse::Arbitration(update))));
         }
     }
 
@@ -203,7 +203,7 @@ impl Hub {
     ///
     /// # Errors
     /// The stream is not that of the primary of its role.
-    pub fn speaks(&self, id: StreamId) -> Result<Option<Access>, Failure> {
+    pub fn require_primary(&self, id: StreamId) -> Result<Option<Access>, Failure> {
         match self.inner().arbitration.primary(id) {
             Some((_, access)) => Ok(access.cloned()),
             None => Err(Failure::new(Code::PermissionDenied, "not the primary controller")),
@@ -211,27 +211,31 @@ impl Hub {
     }
 
     /// Sends an update to a stream, unless its queue is full.
-    pub fn say(&self, id: StreamId, update: Says) {
+    pub fn send(&self, id: StreamId, update: StreamResponse) {
         if let Some(stream) = self.inner().streams.get(&id) {
-            self.put(stream, message(update));
+            self.enqueue(stream, message(update));
         }
     }
 
     /// Sends an update to the primaries selected by `wants`.
-    pub fn say_to_primaries(&self, update: Says, wants: impl Fn(Option<&Access>) -> bool) {
+    pub fn send_to_primaries(
+        &self,
+        update: StreamResponse,
+        wants: impl Fn(Option<&Access>) -> bool,
+    ) {
         let inner = self.inner();
         let whole = message(update);
         for (id, access) in inner.arbitration.primaries() {
             if let (true, Some(stream)) = (wants(access), inner.streams.get(&id)) {
-                self.put(stream, whole.clone());
+                self.enqueue(stream, whole.clone());
             }
         }
     }
 
     /// Sends a message if the stream's queue has space beyond the part reserved for role messages.
-    fn put(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
+    fn enqueue(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
         // Another thread may have taken the last free place in between.
-        if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {
+        if stream.capacity() <= RESERVED || stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
         } else {
             self.sent.fetch_add(1, Relaxed);
@@ -255,9 +259,9 @@ mod tests {
         let update =
             p4::MasterArbitrationUpdate { device_id: 1, election_id, role: None, status: None };
         hub.arbitrate(id, update).unwrap();
-        let sent = WAITING as u64 * 3;
+        let sent = QUEUE_LENGTH as u64 * 3;
         for _ in 0..sent {
-            hub.say_to_primaries(Says::Packet(p4::PacketIn::default()), |_| true);
+            hub.send_to_primaries(StreamResponse::Packet(p4::PacketIn::default()), |_| true);
         }
         let mut read = 0;
         while stream.try_recv().is_ok() {

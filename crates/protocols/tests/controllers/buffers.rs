@@ -95,7 +95,7 @@ async fn saturated_queues_settle_where_choudhury_and_hahne_say() {
         // A packet of 64 bytes is one cell; all queues are offered the same.
         for _ in 0..cells_of_pool {
             for port in 1..=queues {
-                assert!(one.house.bench.submit(receive(1, frame(port))));
+                assert!(one.server.bench.submit(receive(1, frame(port))));
             }
         }
         let settled = alpha * f64::from(cells_of_pool) / (1.0 + queues as f64 * alpha);
@@ -219,7 +219,7 @@ async fn priorities_and_weights_reach_the_scheduler() {
     let entry = one.entry(SCHEDULING, &queue(16), "", &data);
     write(&mut one, Modify, entry).await.unwrap();
     let (answer, answered) = std::sync::mpsc::channel();
-    one.house.bench.submit(Box::new(move |switch, _| {
+    one.server.bench.submit(Box::new(move |switch, _| {
         let found = switch.queue_settings(sojourn_switch::PortId(2), 0).unwrap();
         answer.send((found.level, found.weight)).unwrap();
     }));
@@ -303,7 +303,7 @@ async fn queues_of_tofino_2_are_put_below_scheduler_nodes() {
     let held = one.entry(NODE, &node(9), "free", &[]);
     assert!(write(one, Modify, held).await.unwrap_err().contains("has queues"));
     let (answer, answered) = std::sync::mpsc::channel();
-    one.house.bench.submit(Box::new(move |switch, _| {
+    one.server.bench.submit(Box::new(move |switch, _| {
         answer.send(switch.nodes(sojourn_switch::PortId(2))).unwrap();
     }));
     let nodes = answered.recv().unwrap();

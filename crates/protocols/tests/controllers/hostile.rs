@@ -7,7 +7,7 @@
 //! streams. `SOJOURN_BYTES=1073741824` is the length of the long message. With `--nocapture` the
 //! test prints the longest time for which the switch processed no packets, and the peak memory.
 
-use crate::bench::{self, Bench, house};
+use crate::bench::{self, Bench, start_server};
 use crate::tofino::{client, exact, number};
 use prost::Message;
 use sojourn_protocols::bfrt::service::Server;
@@ -199,8 +199,8 @@ async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longe
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p4runtime_survives_hostile_messages() {
-    let house = house();
-    let (mut one, _) = bench::controller(&house, 10).await;
+    let server = start_server();
+    let (mut one, _) = bench::controller(&server, 10).await;
     let election_id = Some(p4::Uint128 { high: 0, low: 10 });
     let entities: Vec<p4::Entity> = {
         let all =
@@ -229,10 +229,10 @@ async fn p4runtime_survives_hostile_messages() {
         ("/p4.v1.P4Runtime/GetForwardingPipelineConfig", vec![8, 1]),
         ("/p4.v1.P4Runtime/Capabilities", vec![8, 1]),
     ];
-    let watch = Watch::over(&house.bench);
-    harass(house.serving.address(), &messages, 64 << 20).await;
+    let watch = Watch::over(&server.bench);
+    harass(server.serving.address(), &messages, 64 << 20).await;
     watch.tell("P4Runtime");
-    let mut client = bench::client(&house).await;
+    let mut client = bench::client(&server).await;
     client.capabilities(p4::CapabilitiesRequest::default()).await.unwrap();
 }
 
@@ -299,20 +299,23 @@ async fn bfrt_survives_hostile_messages() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_streams_than_anybody_needs_are_held_and_let_go() {
-    let house = house();
-    let watch = Watch::over(&house.bench);
+    let server = start_server();
+    let watch = Watch::over(&server.bench);
     let mut held = Vec::new();
     let count = asked("SOJOURN_STREAMS", 400);
-    let mut client = bench::client(&house).await;
+    let mut client = bench::client(&server).await;
     for number in 0..count as u64 {
         // Many on one connection: a process has a limited number of open files.
         if number % 50 == 0 {
-            client = bench::client(&house).await;
+            client = bench::client(&server).await;
         }
-        let (says, asks) = tokio::sync::mpsc::channel(1);
-        says.send(bench::arbitration(Some(p4::Uint128 { high: 0, low: number }))).await.unwrap();
+        let (requests, asks) = tokio::sync::mpsc::channel(1);
+        requests
+            .send(bench::arbitration(Some(p4::Uint128 { high: 0, low: number })))
+            .await
+            .unwrap();
         let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
-        held.push((says, client.stream_channel(asks).await.unwrap().into_inner()));
+        held.push((requests, client.stream_channel(asks).await.unwrap().into_inner()));
     }
     // Each is accepted, or rejected because its role has too many controllers.
     let (_, last) = held.last_mut().unwrap();
@@ -322,27 +325,27 @@ async fn more_streams_than_anybody_needs_are_held_and_let_go() {
     }
     watch.tell(&format!("{count} streams of P4Runtime"));
     drop(held);
-    bench::controller(&house, 1_000).await;
+    bench::controller(&server, 1_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_streams_of_bfrt_than_anybody_needs_are_held_and_let_go() {
     let mut one = client().await;
-    let watch = Watch::over(&one.house.bench);
+    let watch = Watch::over(&one.server.bench);
     let mut held = Vec::new();
     let count = asked("SOJOURN_STREAMS", 400);
-    let address = one.house.serving.address();
+    let address = one.server.serving.address();
     for number in 0..count as u32 {
         if number % 50 == 0 {
             let channel = channel(address).await;
             one.wire = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
         }
-        let (says, asks) = tokio::sync::mpsc::channel(1);
+        let (requests, asks) = tokio::sync::mpsc::channel(1);
         let update = bfrt::stream_message_request::Update::Subscribe(bfrt::Subscribe::default());
         let message = bfrt::StreamMessageRequest { client_id: 100 + number, update: Some(update) };
-        says.send(message).await.unwrap();
+        requests.send(message).await.unwrap();
         let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
-        held.push((says, one.wire.stream_channel(asks).await.unwrap().into_inner()));
+        held.push((requests, one.wire.stream_channel(asks).await.unwrap().into_inner()));
     }
     let (_, last) = held.last_mut().unwrap();
     last.message().await.unwrap().expect("the last is heard");

@@ -13,14 +13,15 @@ mod snapshots;
 mod tofino;
 
 use bench::{
-    CPU, Controller, House, arbitration, codes, controller, house, id, receive, text, update,
+    CPU, Controller, RunningServer, arbitration, codes, controller, id, receive, start_server,
+    text, update,
 };
 use sojourn_protocols::wire::p4::v1 as p4;
 use sojourn_protocols::wire::p4::v1::entity::Entity;
 use sojourn_protocols::wire::p4::v1::field_match::{self, FieldMatchType};
 use sojourn_protocols::wire::p4::v1::set_forwarding_pipeline_config_request::Action as Pipe;
-use sojourn_protocols::wire::p4::v1::stream_message_request::Update as Asks;
-use sojourn_protocols::wire::p4::v1::stream_message_response::Update as Says;
+use sojourn_protocols::wire::p4::v1::stream_message_request::Update as StreamRequest;
+use sojourn_protocols::wire::p4::v1::stream_message_response::Update as StreamResponse;
 use sojourn_protocols::wire::p4::v1::table_action::Type as Leads;
 use sojourn_protocols::wire::p4::v1::update::Type::{Delete, Insert, Modify};
 use sojourn_protocols::wire::p4::v1::write_request::Atomicity;
@@ -33,13 +34,13 @@ fn exact(field_id: u32, value: &[u8]) -> p4::FieldMatch {
     p4::FieldMatch { field_id, field_match_type: Some(found) }
 }
 
-fn action(house: &House, name: &str, params: &[&[u8]]) -> p4::Action {
+fn action(server: &RunningServer, name: &str, params: &[&[u8]]) -> p4::Action {
     let param = |(at, value): (usize, &&[u8])| p4::action::Param {
         param_id: at as u32 + 1,
         value: value.to_vec(),
     };
     let params = params.iter().enumerate().map(param).collect();
-    p4::Action { action_id: id(&house.info, name), params }
+    p4::Action { action_id: id(&server.info, name), params }
 }
 
 fn leads(action: p4::Action) -> Option<p4::TableAction> {
@@ -47,11 +48,17 @@ fn leads(action: p4::Action) -> Option<p4::TableAction> {
 }
 
 /// An entry of a table with one exact key.
-fn entry(house: &House, table: &str, key: &[u8], to: &str, params: &[&[u8]]) -> p4::TableEntry {
+fn entry(
+    server: &RunningServer,
+    table: &str,
+    key: &[u8],
+    to: &str,
+    params: &[&[u8]],
+) -> p4::TableEntry {
     p4::TableEntry {
-        table_id: id(&house.info, table),
+        table_id: id(&server.info, table),
         r#match: vec![exact(1, key)],
-        action: leads(action(house, to, params)),
+        action: leads(action(server, to, params)),
         ..Default::default()
     }
 }
@@ -69,42 +76,46 @@ fn table(entry: p4::TableEntry) -> Entity {
     Entity::TableEntry(entry)
 }
 
-async fn primary(house: &House) -> Controller {
-    let (controller, told) = controller(house, 10).await;
+async fn primary(server: &RunningServer) -> Controller {
+    let (controller, told) = controller(server, 10).await;
     assert_eq!(told.status.map(|status| status.code), Some(0));
     controller
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_primary_writes_and_every_controller_is_notified() {
-    let house = house();
-    let (mut first, _) = controller(&house, 10).await;
-    let (mut second, told) = controller(&house, 9).await;
+    let server = start_server();
+    let (mut first, _) = controller(&server, 10).await;
+    let (mut second, told) = controller(&server, 9).await;
     assert_eq!(told.status.unwrap().code, Code::AlreadyExists as i32);
     assert_eq!(told.election_id.unwrap().low, 10);
-    let one = || update(Insert, table(entry(&house, "exact_t", &[1], "send", &[&[2]])));
+    let one = || update(Insert, table(entry(&server, "exact_t", &[1], "send", &[&[2]])));
     assert_eq!(second.write(vec![one()]).await.unwrap_err().code(), Code::PermissionDenied);
-    let mut nobody = bench::client(&house).await;
+    let mut nobody = bench::client(&server).await;
     let request = p4::WriteRequest { device_id: 1, updates: vec![one()], ..Default::default() };
     assert_eq!(nobody.write(request).await.unwrap_err().code(), Code::PermissionDenied);
     first.write(vec![one()]).await.unwrap();
     second.election = Some(p4::Uint128 { high: 1, low: 0 });
-    second.says.send(arbitration(second.election)).await.unwrap();
+    second.requests.send(arbitration(second.election)).await.unwrap();
     for (who, code) in [(&mut first, Code::AlreadyExists), (&mut second, Code::Ok)] {
-        let Says::Arbitration(told) = who.hear().await else { panic!("no arbitration") };
+        let StreamResponse::Arbitration(told) = who.next_update().await else {
+            panic!("no arbitration")
+        };
         assert_eq!((told.status.unwrap().code, told.election_id.unwrap().high), (code as i32, 1));
     }
     assert_eq!(first.write(vec![one()]).await.unwrap_err().code(), Code::PermissionDenied);
     assert_eq!(second.code(one()).await, Code::AlreadyExists);
     drop(second);
-    let Says::Arbitration(told) = first.hear().await else { panic!("no arbitration") };
+    let StreamResponse::Arbitration(told) = first.next_update().await else {
+        panic!("no arbitration")
+    };
     assert_eq!(told.status.unwrap().code, Code::NotFound as i32);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn entries_of_every_match_kind_are_read_back() {
-    let house = house();
-    let mut one = primary(&house).await;
+    let server = start_server();
+    let mut one = primary(&server).await;
     let ternary =
         FieldMatchType::Ternary(field_match::Ternary { value: vec![2], mask: vec![0xf, 0xff] });
     let range = FieldMatchType::Range(field_match::Range { low: vec![1], high: vec![8, 0] });
@@ -116,25 +127,25 @@ async fn entries_of_every_match_kind_are_read_back() {
         p4::TableEntry {
             metadata: b"cookie".to_vec(),
             idle_timeout_ns: 1 << 50,
-            ..entry(&house, "exact_t", &[1, 0], "send", &[&[1, 0]])
+            ..entry(&server, "exact_t", &[1, 0], "send", &[&[1, 0]])
         },
         p4::TableEntry {
-            table_id: id(&house.info, "ternary_t"),
+            table_id: id(&server.info, "ternary_t"),
             r#match: vec![matched(1, ternary), matched(2, range), matched(3, optional)],
             priority: 7,
-            action: leads(action(&house, "drop", &[])),
+            action: leads(action(&server, "drop", &[])),
             ..Default::default()
         },
         p4::TableEntry {
-            table_id: id(&house.info, "ternary_t"),
+            table_id: id(&server.info, "ternary_t"),
             priority: 1,
-            action: leads(action(&house, "send", &[&[0]])),
+            action: leads(action(&server, "send", &[&[0]])),
             ..Default::default()
         },
         p4::TableEntry {
-            table_id: id(&house.info, "lpm_t"),
+            table_id: id(&server.info, "lpm_t"),
             r#match: vec![matched(1, lpm)],
-            action: leads(action(&house, "send", &[&[3]])),
+            action: leads(action(&server, "send", &[&[3]])),
             ..Default::default()
         },
     ];
@@ -158,10 +169,10 @@ async fn entries_of_every_match_kind_are_read_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_update_has_its_code_and_a_batch_the_atomicity_that_it_asks_for() {
-    let house = house();
-    let mut one = primary(&house).await;
-    let good = |key| update(Insert, table(entry(&house, "exact_t", &[key], "send", &[&[1]])));
-    let wide = update(Insert, table(entry(&house, "exact_t", &[1; 7], "send", &[&[1]])));
+    let server = start_server();
+    let mut one = primary(&server).await;
+    let good = |key| update(Insert, table(entry(&server, "exact_t", &[key], "send", &[&[1]])));
+    let wide = update(Insert, table(entry(&server, "exact_t", &[1; 7], "send", &[&[1]])));
     let failed = one.write(vec![good(1), wide.clone(), good(2), good(1)]).await.unwrap_err();
     assert_eq!(failed.code(), Code::Unknown);
     assert_eq!(codes(&failed), [Code::Ok, Code::InvalidArgument, Code::Ok, Code::AlreadyExists]);
@@ -170,11 +181,11 @@ async fn each_update_has_its_code_and_a_batch_the_atomicity_that_it_asks_for() {
         let failed = one.write_as(atomicity, batch).await.unwrap_err();
         assert_eq!(codes(&failed), [Code::Aborted, Code::Aborted, Code::InvalidArgument]);
     }
-    let wanted = p4::TableEntry { table_id: id(&house.info, "exact_t"), ..Default::default() };
+    let wanted = p4::TableEntry { table_id: id(&server.info, "exact_t"), ..Default::default() };
     assert_eq!(one.read(vec![table(wanted)]).await.unwrap().len(), 2);
 
     let of =
-        |name: &str, key: &[u8], to: &str, params: &[&[u8]]| entry(&house, name, key, to, params);
+        |name: &str, key: &[u8], to: &str, params: &[&[u8]]| entry(&server, name, key, to, params);
     let exact_entry = of("exact_t", &[9], "send", &[&[1]]);
     let unknown = p4::TableEntry { table_id: 0x0200_0001, ..exact_entry.clone() };
     let priority = p4::TableEntry { priority: 1, ..exact_entry.clone() };
@@ -210,26 +221,26 @@ async fn each_update_has_its_code_and_a_batch_the_atomicity_that_it_asks_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn packets_go_out_and_come_in_with_their_metadata() {
-    let house = house();
-    let mut one = primary(&house).await;
+    let server = start_server();
+    let mut one = primary(&server).await;
     let metadata = |metadata_id, value: u8| p4::PacketMetadata { metadata_id, value: vec![value] };
     let payload = frame(1, 2, 0x0800);
     let out = |metadata| {
         let packet = p4::PacketOut { payload: frame(1, 2, 0x0800), metadata };
-        p4::StreamMessageRequest { update: Some(Asks::Packet(packet)) }
+        p4::StreamMessageRequest { update: Some(StreamRequest::Packet(packet)) }
     };
-    one.says.send(out(vec![metadata(1, 3), metadata(2, 0)])).await.unwrap();
-    let left = house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    one.requests.send(out(vec![metadata(1, 3), metadata(2, 0)])).await.unwrap();
+    let left = server.left.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!(left, (3, payload.clone()));
-    one.says.send(out(vec![metadata(1, 3)])).await.unwrap();
-    let Says::Error(error) = one.hear().await else { panic!("no error") };
+    one.requests.send(out(vec![metadata(1, 3)])).await.unwrap();
+    let StreamResponse::Error(error) = one.next_update().await else { panic!("no error") };
     assert_eq!(error.canonical_code, Code::InvalidArgument as i32);
 
-    let up = entry(&house, "exact_t", &[1], "to_controller", &[&[5]]);
+    let up = entry(&server, "exact_t", &[1], "to_controller", &[&[5]]);
     one.write(vec![update(Insert, table(up))]).await.unwrap();
     use sojourn_protocols::device::Device;
-    house.bench.submit(receive(2, payload.clone()));
-    let Says::Packet(packet) = one.hear().await else { panic!("no packet") };
+    server.bench.submit(receive(2, payload.clone()));
+    let StreamResponse::Packet(packet) = one.next_update().await else { panic!("no packet") };
     assert_eq!(packet.payload, payload);
     assert_eq!(packet.metadata, [metadata(1, 2), metadata(2, 5)]);
     assert_ne!(CPU, 2);
@@ -237,42 +248,44 @@ async fn packets_go_out_and_come_in_with_their_metadata() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn digests_and_idle_entries_are_told_to_the_primary() {
-    let house = house();
-    let mut one = primary(&house).await;
-    let digest_id = id(&house.info, "learned_t");
+    let server = start_server();
+    let mut one = primary(&server).await;
+    let digest_id = id(&server.info, "learned_t");
     let config =
         p4::digest_entry::Config { max_timeout_ns: 0, max_list_size: 1, ack_timeout_ns: 1 << 50 };
     let digest = Entity::DigestEntry(p4::DigestEntry { digest_id, config: Some(config) });
     one.write(vec![update(Insert, digest)]).await.unwrap();
     use sojourn_protocols::device::Device;
     for source in [7, 7, 8] {
-        house.bench.submit(receive(2, frame(1, source, 0x88b5)));
+        server.bench.submit(receive(2, frame(1, source, 0x88b5)));
     }
     for source in [7, 8] {
-        let Says::Digest(list) = one.hear().await else { panic!("no digest") };
+        let StreamResponse::Digest(list) = one.next_update().await else { panic!("no digest") };
         let members = [vec![source], vec![2]]
             .map(|bytes| p4::P4Data { data: Some(p4::p4_data::Data::Bitstring(bytes)) });
         let wanted = p4::p4_data::Data::Struct(p4::P4StructLike { members: members.into() });
         assert_eq!(list.data, [p4::P4Data { data: Some(wanted) }]);
         let ack = p4::DigestListAck { digest_id, list_id: list.list_id };
-        let message = p4::StreamMessageRequest { update: Some(Asks::DigestAck(ack)) };
-        one.says.send(message).await.unwrap();
+        let message = p4::StreamMessageRequest { update: Some(StreamRequest::DigestAck(ack)) };
+        one.requests.send(message).await.unwrap();
     }
     let short = p4::TableEntry {
         idle_timeout_ns: 20_000_000,
         metadata: b"short".to_vec(),
-        ..entry(&house, "exact_t", &[1], "drop", &[])
+        ..entry(&server, "exact_t", &[1], "drop", &[])
     };
     one.write(vec![update(Insert, table(short.clone()))]).await.unwrap();
-    let Says::IdleTimeoutNotification(told) = one.hear().await else { panic!("not idle") };
+    let StreamResponse::IdleTimeoutNotification(told) = one.next_update().await else {
+        panic!("not idle")
+    };
     assert_eq!(told.table_entry, [p4::TableEntry { action: None, ..short }]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn direct_and_indirect_resources_are_written_and_read() {
-    let house = house();
-    let mut one = primary(&house).await;
-    let info = &house.info;
+    let server = start_server();
+    let mut one = primary(&server).await;
+    let info = &server.info;
     let index = Some(p4::Index { index: 3 });
     let data = Some(p4::CounterData { byte_count: 5, packet_count: 6 });
     let config = Some(p4::MeterConfig { cir: 1, cburst: 2, pir: 3, pburst: 4, eburst: 0 });
@@ -353,13 +366,13 @@ async fn direct_and_indirect_resources_are_written_and_read() {
     let copied = p4::TableEntry {
         counter_data: Some(Default::default()),
         meter_config: config,
-        ..entry(&house, "exact_t", &[1], "copy", &[&[5]])
+        ..entry(&server, "exact_t", &[1], "copy", &[&[5]])
     };
     one.write(vec![update(Insert, table(copied.clone()))]).await.unwrap();
     use sojourn_protocols::device::Device;
-    house.bench.submit(receive(2, frame(1, 2, 0x0800)));
+    server.bench.submit(receive(2, frame(1, 2, 0x0800)));
     let mut ports: Vec<u16> =
-        (0..2).map(|_| house.left.recv_timeout(Duration::from_secs(20)).unwrap().0).collect();
+        (0..2).map(|_| server.left.recv_timeout(Duration::from_secs(20)).unwrap().0).collect();
     ports.sort_unstable();
     assert_eq!(ports, [1, 3]);
     let read =
@@ -369,7 +382,7 @@ async fn direct_and_indirect_resources_are_written_and_read() {
     assert_eq!(read.meter_config, config);
     // An entry that takes the place of a deleted one counts from zero.
     one.write(vec![update(Delete, table(copied.clone()))]).await.unwrap();
-    let next = entry(&house, "exact_t", &[2], "drop", &[]);
+    let next = entry(&server, "exact_t", &[2], "drop", &[]);
     one.write(vec![update(Insert, table(next.clone()))]).await.unwrap();
     let direct =
         Entity::DirectCounterEntry(p4::DirectCounterEntry { table_entry: Some(next), data: None });
@@ -381,9 +394,9 @@ async fn direct_and_indirect_resources_are_written_and_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn groups_choose_among_members_whose_ports_are_up() {
-    let house = house();
-    let mut one = primary(&house).await;
-    let send = |port: u8| Some(action(&house, "send", &[&[port]]));
+    let server = start_server();
+    let mut one = primary(&server).await;
+    let send = |port: u8| Some(action(&server, "send", &[&[port]]));
     use p4::action_profile_action::WatchKind;
     let watched = |port: u8| p4::ActionProfileAction {
         action: send(port),
@@ -395,7 +408,7 @@ async fn groups_choose_among_members_whose_ports_are_up() {
         ..Default::default()
     };
     let shot = p4::TableEntry {
-        table_id: id(&house.info, "spread_t"),
+        table_id: id(&server.info, "spread_t"),
         r#match: vec![exact(1, &[8, 0])],
         action: Some(p4::TableAction { r#type: Some(Leads::ActionProfileActionSet(set)) }),
         ..Default::default()
@@ -406,18 +419,18 @@ async fn groups_choose_among_members_whose_ports_are_up() {
     use sojourn_protocols::device::Device;
     let ports = || {
         for source in 0..32 {
-            house.bench.submit(receive(2, frame(9, source * 0x0173_9d51, 0x0800)));
+            server.bench.submit(receive(2, frame(9, source * 0x0173_9d51, 0x0800)));
         }
-        let port = |_| house.left.recv_timeout(Duration::from_secs(20)).unwrap().0;
+        let port = |_| server.left.recv_timeout(Duration::from_secs(20)).unwrap().0;
         (0..32).map(port).collect::<std::collections::BTreeSet<u16>>()
     };
     assert_eq!(ports(), [1, 3].into());
-    house.bench.down.lock().unwrap().insert(3);
+    server.bench.down.lock().unwrap().insert(3);
     let end = Instant::now() + Duration::from_secs(20);
     while ports() != [1].into() {
         assert!(Instant::now() < end, "a port that is down is chosen");
     }
-    let profile = id(&house.info, "spread");
+    let profile = id(&server.info, "spread");
     let member =
         p4::ActionProfileMember { action_profile_id: profile, member_id: 1, action: send(1) };
     let member = update(Insert, Entity::ActionProfileMember(member));
@@ -443,20 +456,20 @@ async fn groups_choose_among_members_whose_ports_are_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_is_pushed_runs_and_what_was_there_can_stay() {
-    let house = house();
-    let mut one = primary(&house).await;
+    let server = start_server();
+    let mut one = primary(&server).await;
     let set = |action: Pipe, config: &[u8], cookie| p4::SetForwardingPipelineConfigRequest {
         device_id: 1,
         election_id: Some(p4::Uint128 { high: 0, low: 10 }),
         action: action.into(),
         config: (action != Pipe::Commit).then(|| p4::ForwardingPipelineConfig {
-            p4info: Some(house.info.clone()),
+            p4info: Some(server.info.clone()),
             p4_device_config: config.to_vec(),
             cookie: Some(p4::forwarding_pipeline_config::Cookie { cookie }),
         }),
         ..Default::default()
     };
-    let kept = entry(&house, "exact_t", &[1], "send", &[&[3]]);
+    let kept = entry(&server, "exact_t", &[1], "send", &[&[3]]);
     one.write(vec![update(Insert, table(kept.clone()))]).await.unwrap();
     let code = |result: Result<_, tonic::Status>| {
         result.map(|_: tonic::Response<_>| ()).unwrap_err().code()
@@ -483,15 +496,15 @@ async fn a_program_that_is_pushed_runs_and_what_was_there_can_stay() {
         .config
         .unwrap();
     assert_eq!(config.cookie.unwrap().cookie, 7);
-    assert!(config.p4_device_config == text() && config.p4info.as_ref() == Some(&house.info));
+    assert!(config.p4_device_config == text() && config.p4info.as_ref() == Some(&server.info));
     // Saved, written to, and only then run.
     one.client.set_forwarding_pipeline_config(set(Pipe::VerifyAndSave, b"", 8)).await.unwrap();
-    let later = entry(&house, "exact_t", &[1], "send", &[&[1]]);
+    let later = entry(&server, "exact_t", &[1], "send", &[&[1]]);
     one.write(vec![update(Insert, table(later))]).await.unwrap();
     use sojourn_protocols::device::Device;
     let port = || {
-        house.bench.submit(receive(2, frame(1, 2, 0x0800)));
-        house.left.recv_timeout(Duration::from_secs(20)).unwrap().0
+        server.bench.submit(receive(2, frame(1, 2, 0x0800)));
+        server.left.recv_timeout(Duration::from_secs(20)).unwrap().0
     };
     assert_eq!(port(), 3);
     one.client.set_forwarding_pipeline_config(set(Pipe::Commit, b"", 0)).await.unwrap();
@@ -502,8 +515,8 @@ async fn a_program_that_is_pushed_runs_and_what_was_there_can_stay() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_of_nothing_but_empty_updates_is_refused_before_it_is_large() {
-    let house = house();
-    let mut one = primary(&house).await;
+    let server = start_server();
+    let mut one = primary(&server).await;
     let refused = one.write(vec![p4::Update::default(); 1_000_000]).await.unwrap_err();
     assert_eq!(refused.code(), Code::ResourceExhausted);
     assert_eq!(one.code(p4::Update::default()).await, Code::InvalidArgument);
@@ -511,19 +524,19 @@ async fn a_message_of_nothing_but_empty_updates_is_refused_before_it_is_large() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_packet_sees_half_of_an_atomic_batch() {
-    let house = house();
-    let mut one = primary(&house).await;
+    let server = start_server();
+    let mut one = primary(&server).await;
     let kind = &[0x88, 0xb6];
     let versions = |version: u8, how| {
-        let first = entry(&house, "first_t", kind, "set_first", &[&[version]]);
-        let second = entry(&house, "second_t", kind, "set_second", &[&[version]]);
+        let first = entry(&server, "first_t", kind, "set_first", &[&[version]]);
+        let second = entry(&server, "second_t", kind, "set_second", &[&[version]]);
         vec![update(how, table(first)), update(how, table(second))]
     };
-    one.write(vec![update(Insert, table(entry(&house, "exact_t", &[1], "send", &[&[1]])))])
+    one.write(vec![update(Insert, table(entry(&server, "exact_t", &[1], "send", &[&[1]])))])
         .await
         .unwrap();
     one.write_as(Atomicity::DataplaneAtomic, versions(0, Insert)).await.unwrap();
-    let bench = house.bench.clone();
+    let bench = server.bench.clone();
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let traffic = std::thread::spawn(move || {
         use sojourn_protocols::device::Device;
@@ -541,7 +554,7 @@ async fn no_packet_sees_half_of_an_atomic_batch() {
     stop.send(()).unwrap();
     traffic.join().unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let seen: Vec<_> = house.left.try_iter().map(|(_, bytes)| (bytes[10], bytes[11])).collect();
+    let seen: Vec<_> = server.left.try_iter().map(|(_, bytes)| (bytes[10], bytes[11])).collect();
     let versions: std::collections::BTreeSet<u8> = seen.iter().map(|(first, _)| *first).collect();
     assert!(versions.len() > 10, "{} packets saw {} versions", seen.len(), versions.len());
     assert!(seen.iter().all(|(first, second)| first == second));

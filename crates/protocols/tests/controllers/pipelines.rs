@@ -17,9 +17,9 @@ const INNER: &str = "inner.Inner.forward_t";
 
 /// Egress port of a packet that enters by a port; port 130 is in the second pipe.
 fn goes_to(one: &Client, from: u16) -> Option<u16> {
-    assert!(one.house.bench.submit(receive(from, frame(7))));
+    assert!(one.server.bench.submit(receive(from, frame(7))));
     let wait = Duration::from_millis(300);
-    one.house.left.recv_timeout(wait).ok().map(|(port, _)| port)
+    one.server.left.recv_timeout(wait).ok().map(|(port, _)| port)
 }
 
 async fn add(

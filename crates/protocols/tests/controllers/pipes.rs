@@ -9,7 +9,7 @@ use sojourn_protocols::wire::bfrt_proto::mode::{PredefinedMode, Scope};
 use sojourn_protocols::wire::bfrt_proto::set_forwarding_pipeline_config_request::{
     Action as Pipe, DevInitMode as Mode,
 };
-use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as Says;
+use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as StreamResponse;
 use sojourn_protocols::wire::bfrt_proto::table_attribute::Attribute;
 use sojourn_protocols::wire::bfrt_proto::update::Type::{Delete, Insert, Modify};
 use std::time::Duration;
@@ -48,9 +48,9 @@ async fn code_of(one: &mut Client, entry: bfrt::TableEntry) -> Code {
 }
 
 fn goes_to(one: &Client, from: u16, dst: u64) -> Option<u16> {
-    assert!(one.house.bench.submit(receive(from, frame(dst))));
+    assert!(one.server.bench.submit(receive(from, frame(dst))));
     let wait = Duration::from_millis(300);
-    one.house.left.recv_timeout(wait).ok().map(|(port, _)| port)
+    one.server.left.recv_timeout(wait).ok().map(|(port, _)| port)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -214,8 +214,8 @@ async fn copies_for_the_processor_have_a_port() {
     assert_eq!(one.write(Modify, entry).await, Code::Ok);
     let mut bytes = frame(0x99);
     bytes[12..14].copy_from_slice(&[0xc0, 0xc0]);
-    assert!(one.house.bench.submit(receive(1, bytes)));
-    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
+    assert!(one.server.bench.submit(receive(1, bytes)));
+    assert_eq!(one.server.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
     let key = [("$DEV_PORT", exact(77, 4))];
     let entry = one.entry("$pre.port", &key, "", &[("$COPY_TO_CPU_PORT_ENABLE", on)]);
     assert_eq!(one.write(Modify, entry).await, Code::NotFound);
@@ -263,13 +263,17 @@ async fn packets_meet_what_is_replayed_when_the_warm_initialisation_ends() {
     assert_eq!(set(&mut one, Pipe::WarmInitEnd, None).await, Code::InvalidArgument);
     let same = config("tofino", Vec::new());
     assert_eq!(set(&mut one, Pipe::VerifyAndWarmInitBegin, same).await, Code::Ok);
-    let Says::SetForwardingPipelineConfigResponse(told) = one.hear().await else { panic!() };
+    let StreamResponse::SetForwardingPipelineConfigResponse(told) = one.next_update().await else {
+        panic!()
+    };
     assert_eq!(told.set_forwarding_pipeline_config_response_type, 0);
     let other = entry(&one, 3);
     assert_eq!(one.write(Insert, other).await, Code::Ok, "nothing is replayed yet");
     assert_eq!(goes_to(&one, 1, 0x77), Some(2), "packets pass by what was");
     assert_eq!(set(&mut one, Pipe::WarmInitEnd, None).await, Code::Ok);
-    let Says::SetForwardingPipelineConfigResponse(told) = one.hear().await else { panic!() };
+    let StreamResponse::SetForwardingPipelineConfigResponse(told) = one.next_update().await else {
+        panic!()
+    };
     assert_eq!(told.set_forwarding_pipeline_config_response_type, 1);
     assert_eq!(goes_to(&one, 1, 0x77), Some(3));
 }
@@ -325,8 +329,10 @@ async fn an_entry_of_a_single_pipe_is_idle_there_and_hit_there() {
     let mut bytes = frame(5);
     bytes[11] = 7;
     for kind in [1, 0] {
-        let Says::IdleTimeoutNotification(told) = one.hear().await else { panic!() };
+        let StreamResponse::IdleTimeoutNotification(told) = one.next_update().await else {
+            panic!()
+        };
         assert_eq!((told.r#type, told.target.unwrap().pipe_id), (kind, 1));
-        assert!(one.house.bench.submit(receive(130, bytes.clone())));
+        assert!(one.server.bench.submit(receive(130, bytes.clone())));
     }
 }

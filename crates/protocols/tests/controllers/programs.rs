@@ -58,9 +58,9 @@ async fn count(one: &mut Client, program: &str, table_id: u32) -> Result<usize, 
 }
 
 fn goes_to(one: &Client, from: u16) -> Option<u16> {
-    assert!(one.house.bench.submit(receive(from, frame(7))));
+    assert!(one.server.bench.submit(receive(from, frame(7))));
     let wait = Duration::from_millis(300);
-    one.house.left.recv_timeout(wait).ok().map(|(port, _)| port)
+    one.server.left.recv_timeout(wait).ok().map(|(port, _)| port)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

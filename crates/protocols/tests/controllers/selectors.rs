@@ -116,9 +116,9 @@ async fn members_and_groups_of_entries_exist_and_cannot_be_deleted() {
 }
 
 fn ports_of_a_packet(one: &Client, dst: u64) -> Vec<u16> {
-    assert!(one.house.bench.submit(receive(1, frame(dst))));
+    assert!(one.server.bench.submit(receive(1, frame(dst))));
     let wait = Duration::from_millis(500);
-    let next = || one.house.left.recv_timeout(wait).ok().map(|(port, _)| port);
+    let next = || one.server.left.recv_timeout(wait).ok().map(|(port, _)| port);
     let mut ports: Vec<u16> = std::iter::from_fn(next).collect();
     ports.sort_unstable();
     ports

@@ -77,7 +77,7 @@ async fn armed(one: &mut Client, dst: u64) {
 }
 
 fn send(one: &Client, port: u16, dst: u64) {
-    assert!(one.house.bench.submit(receive(port, frame(dst))));
+    assert!(one.server.bench.submit(receive(port, frame(dst))));
 }
 
 async fn handle(one: &mut Client, table: &str, key: &[(&str, MatchType)]) -> Result<u32, Code> {
@@ -111,7 +111,7 @@ async fn a_snapshot_shows_what_each_stage_did_with_the_packet_that_it_waited_for
     assert_eq!(states(&mut one).await, ["ARMED"]);
     send(&one, 1, 0x77);
     let wait = Duration::from_secs(20);
-    assert_eq!(one.house.left.recv_timeout(wait).unwrap(), (2, frame(0x77)), "as without one");
+    assert_eq!(one.server.left.recv_timeout(wait).unwrap(), (2, frame(0x77)), "as without one");
     assert_eq!(states(&mut one).await, ["FULL"]);
     let asked = settings(&one, 0, 2, &[]);
     let row = read(&mut one, asked).await.unwrap();
@@ -163,7 +163,7 @@ async fn each_pipe_meets_its_own_packet() {
     let mut one = client_of(2).await;
     armed(&mut one, 0x77).await;
     send(&one, 130, 0x77);
-    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 2);
+    assert_eq!(one.server.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 2);
     assert_eq!(states(&mut one).await, ["ARMED", "FULL"]);
     let asked = one.entry(SEEN, &[("stage", exact(1, 4))], "", &[]);
     assert_eq!(read(&mut one, of_pipe(asked.clone(), 0)).await, Err(Code::NotFound));
@@ -192,7 +192,7 @@ async fn each_pipeline_has_snapshots_of_its_own_in_the_pipes_that_run_it() {
     let entry = one.entry("inner.Inner.forward_t", &key, "Inner.send", &[("port", number(3, 2))]);
     assert_eq!(one.write(Insert, entry).await, Code::Ok);
     send(&one, 130, 7);
-    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
+    assert_eq!(one.server.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
     let mut told = Vec::new();
     for (table, stage) in [
         ("outer.snapshot.egress_trigger", 4),

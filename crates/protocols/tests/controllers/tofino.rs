@@ -1,6 +1,6 @@
 //! Clients of BfRt against the server, over loopback.
 
-use crate::bench::{self, Bench, Left, receive};
+use crate::bench::{self, Bench, SentFrame, receive};
 use sojourn_protocols::bfrt::service::Server;
 use sojourn_protocols::device::{Device, Placed};
 use sojourn_protocols::serve::{Served, Serving, serve};
@@ -10,8 +10,8 @@ use sojourn_protocols::wire::bfrt_proto::data_field::{self, Value as Datum};
 use sojourn_protocols::wire::bfrt_proto::entity::Entity;
 use sojourn_protocols::wire::bfrt_proto::key_field::{self, MatchType};
 use sojourn_protocols::wire::bfrt_proto::set_forwarding_pipeline_config_request::Action as Pipe;
-use sojourn_protocols::wire::bfrt_proto::stream_message_request::Update as Asks;
-use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as Says;
+use sojourn_protocols::wire::bfrt_proto::stream_message_request::Update as StreamRequest;
+use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as StreamResponse;
 use sojourn_protocols::wire::bfrt_proto::table_entry::Value as At;
 use sojourn_protocols::wire::bfrt_proto::update::Type::{
     self, Delete, Insert, InsertOrModify, Modify, ModifyInc,
@@ -26,32 +26,32 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-pub struct House {
+pub struct RunningServer {
     pub serving: Serving,
     pub bench: Arc<Bench>,
-    pub left: Receiver<Left>,
+    pub left: Receiver<SentFrame>,
     /// Ids of tables, keys, fields and actions, by table name and name within it.
     ids: BTreeMap<(String, String), u32>,
 }
 
-fn house(program: &str, pipes: u16) -> House {
+fn start_server(program: &str, pipes: u16) -> RunningServer {
     let (program, bench, left, _) = bench::switch_of(&format!("{program}.p4"), pipes);
     let server = Server::new(bench.clone(), 0, vec![Placed::everywhere(program)]).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
-    House { serving, bench, left, ids: BTreeMap::new() }
+    RunningServer { serving, bench, left, ids: BTreeMap::new() }
 }
 
 pub struct Client {
-    pub house: House,
+    pub server: RunningServer,
     pub wire: BfRuntimeClient<Channel>,
     pub number: u32,
-    says: mpsc::Sender<bfrt::StreamMessageRequest>,
-    hears: Streaming<bfrt::StreamMessageResponse>,
+    requests: mpsc::Sender<bfrt::StreamMessageRequest>,
+    responses: Streaming<bfrt::StreamMessageResponse>,
 }
 
-async fn wire(house: &House) -> BfRuntimeClient<Channel> {
-    let address = format!("http://{}", house.serving.address());
+async fn wire(server: &RunningServer) -> BfRuntimeClient<Channel> {
+    let address = format!("http://{}", server.serving.address());
     BfRuntimeClient::new(Channel::from_shared(address).unwrap().connect().await.unwrap())
 }
 
@@ -62,7 +62,7 @@ fn subscribe(client_id: u32) -> bfrt::StreamMessageRequest {
         enable_entry_active_notifications: true,
         ..Default::default()
     });
-    let update = Asks::Subscribe(bfrt::Subscribe { notifications, ..Default::default() });
+    let update = StreamRequest::Subscribe(bfrt::Subscribe { notifications, ..Default::default() });
     bfrt::StreamMessageRequest { client_id, update: Some(update) }
 }
 
@@ -88,21 +88,23 @@ pub async fn client_of(pipes: u16) -> Client {
 
 /// The same with a program of its own.
 pub async fn client_with(program: &str, pipes: u16) -> Client {
-    let mut house = house(program, pipes);
+    let mut server = start_server(program, pipes);
     let program = program.rsplit('/').next().unwrap();
-    let mut wire = wire(&house).await;
-    let (says, asks) = mpsc::channel(16);
-    says.send(subscribe(3)).await.unwrap();
-    let hears = wire.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
+    let mut wire = wire(&server).await;
+    let (requests, asks) = mpsc::channel(16);
+    requests.send(subscribe(3)).await.unwrap();
+    let responses = wire.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
     let request = bfrt::GetForwardingPipelineConfigRequest::default();
     let got = wire.get_forwarding_pipeline_config(request).await.unwrap().into_inner();
     assert_eq!(got.config[0].p4_name, program);
     let fixed = got.non_p4_config.unwrap().bfruntime_info;
     for document in [&got.config[0].bfruntime_info, &fixed] {
-        read_ids(&serde_json::from_slice(document).unwrap(), &mut house.ids);
+        read_ids(&serde_json::from_slice(document).unwrap(), &mut server.ids);
     }
-    let mut client = Client { house, wire, number: 3, says, hears };
-    let Says::Subscribe(told) = client.hear().await else { panic!("no subscription") };
+    let mut client = Client { server, wire, number: 3, requests, responses };
+    let StreamResponse::Subscribe(told) = client.next_update().await else {
+        panic!("no subscription")
+    };
     assert_eq!(told.status.unwrap().code, Code::Ok as i32);
     assert_eq!(bind(&mut client.wire, 3, program).await, Code::Ok);
     client
@@ -159,16 +161,16 @@ pub fn streams(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
 }
 
 impl Client {
-    pub async fn hear(&mut self) -> Says {
-        let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
+    pub async fn next_update(&mut self) -> StreamResponse {
+        let message = tokio::time::timeout(Duration::from_secs(20), self.responses.message()).await;
         message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
     }
 
     /// Next notification of a set program, or the reason that ended the stream.
     pub async fn set_told(&mut self) -> Result<i32, Status> {
-        let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
+        let message = tokio::time::timeout(Duration::from_secs(20), self.responses.message()).await;
         match message.expect("a message in time")?.and_then(|message| message.update) {
-            Some(Says::SetForwardingPipelineConfigResponse(told)) => {
+            Some(StreamResponse::SetForwardingPipelineConfigResponse(told)) => {
                 Ok(told.set_forwarding_pipeline_config_response_type)
             }
             other => panic!("{other:?}"),
@@ -176,12 +178,12 @@ impl Client {
     }
 
     pub fn id(&self, table: &str, name: &str) -> u32 {
-        self.house.ids[&(table.to_owned(), name.to_owned())]
+        self.server.ids[&(table.to_owned(), name.to_owned())]
     }
 
     /// The id of a name, if the table has it.
     pub fn find_id(&self, table: &str, name: &str) -> Option<u32> {
-        self.house.ids.get(&(table.to_owned(), name.to_owned())).copied()
+        self.server.ids.get(&(table.to_owned(), name.to_owned())).copied()
     }
 
     fn key(&self, table: &str, key: &[(&str, MatchType)]) -> Option<At> {
@@ -202,7 +204,7 @@ impl Client {
         data: &[(&str, Datum)],
     ) -> bfrt::TableEntry {
         let field = |(name, value): &(&str, Datum)| {
-            let own = self.house.ids.get(&(table.to_owned(), (*name).to_owned())).copied();
+            let own = self.server.ids.get(&(table.to_owned(), (*name).to_owned())).copied();
             let field_id = own.unwrap_or_else(|| self.id(table, &format!("{action}.{name}")));
             bfrt::DataField { field_id, value: Some(value.clone()) }
         };
@@ -275,13 +277,13 @@ pub fn frame(dst: u64) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_client_is_bound_to_the_program_and_others_name_it() {
     let mut one = client().await;
-    let (says, asks) = mpsc::channel(16);
-    let mut other = wire(&one.house).await;
-    let mut hears = other.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
+    let (requests, asks) = mpsc::channel(16);
+    let mut other = wire(&one.server).await;
+    let mut responses = other.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
     for (number, code) in [(3, Code::AlreadyExists), (4, Code::Ok)] {
-        says.send(subscribe(number)).await.unwrap();
-        let told = hears.message().await.unwrap().unwrap().update.unwrap();
-        let Says::Subscribe(told) = told else { panic!("{told:?}") };
+        requests.send(subscribe(number)).await.unwrap();
+        let told = responses.message().await.unwrap().unwrap().update.unwrap();
+        let StreamResponse::Subscribe(told) = told else { panic!("{told:?}") };
         assert_eq!(told.status.unwrap().code, code as i32);
     }
     assert_eq!(bind(&mut other, 4, "tofino").await, Code::AlreadyExists);
@@ -309,8 +311,8 @@ async fn entries_forward_count_and_go() {
     let entry = one.entry("exact_t", &key, "send", &[("port", number(2, 2))]);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::AlreadyExists);
-    assert!(one.house.bench.submit(receive(1, frame(0x1122))));
-    let (port, bytes) = one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(one.server.bench.submit(receive(1, frame(0x1122))));
+    let (port, bytes) = one.server.left.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!((port, bytes), (2, frame(0x1122)));
     let read = one.read_one("exact_t", &key).await;
     let data = streams(&read);
@@ -324,8 +326,8 @@ async fn entries_forward_count_and_go() {
     let other = one.entry("exact_t", &key, "send", &[("port", number(3, 2))]);
     assert_eq!(one.write(Modify, other.clone()).await, Code::Ok);
     assert_eq!(one.write(InsertOrModify, other).await, Code::Ok);
-    assert!(one.house.bench.submit(receive(1, frame(0x1122))));
-    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
+    assert!(one.server.bench.submit(receive(1, frame(0x1122))));
+    assert_eq!(one.server.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
     assert_eq!(one.write(Delete, entry.clone()).await, Code::Ok);
     assert_eq!(one.write(Delete, entry.clone()).await, Code::NotFound);
     assert_eq!(one.write(Modify, entry).await, Code::NotFound);
@@ -455,8 +457,9 @@ async fn members_groups_nodes_and_sessions_are_tables() {
     let key = [("dst", exact(7, 6))];
     let entry = one.entry("exact_t", &key, "send", &[("port", number(511, 2))]);
     assert_eq!(one.write(Insert, entry).await, Code::Ok);
-    assert!(one.house.bench.submit(receive(1, frame(7))));
-    let mut ports = [0, 0].map(|_| one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0);
+    assert!(one.server.bench.submit(receive(1, frame(7))));
+    let mut ports =
+        [0, 0].map(|_| one.server.left.recv_timeout(Duration::from_secs(20)).unwrap().0);
     ports.sort_unstable();
     assert_eq!(ports, [2, 3]);
     // A mirror session.
@@ -494,7 +497,7 @@ async fn ports_and_queues_are_shaped() {
     assert_eq!(one.write(Modify, shaping).await, Code::Ok);
     assert_eq!(one.write(Modify, entry).await, Code::Ok);
     let (answer, answered) = std::sync::mpsc::channel();
-    one.house.bench.submit(Box::new(move |switch, _| {
+    one.server.bench.submit(Box::new(move |switch, _| {
         let ports = switch.statistics().ports;
         let of = ports.iter().find(|port| port.port.0 == 2).and_then(|port| port.shaper);
         answer.send(of.map(|shaper| shaper.rate.per_second())).unwrap();
@@ -509,7 +512,7 @@ async fn ports_and_queues_are_shaped() {
         let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &scheduled);
         assert_eq!(one.write(Modify, entry).await, Code::Ok);
         let (answer, answered) = std::sync::mpsc::channel();
-        one.house.bench.submit(Box::new(move |switch, _| {
+        one.server.bench.submit(Box::new(move |switch, _| {
             let ports = switch.statistics().ports;
             let of = ports.iter().find(|port| port.port.0 == 2);
             answer.send(of.map(|port| port.queues[0].paused)).unwrap();
@@ -523,7 +526,7 @@ async fn ports_and_queues_are_shaped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tofino_2_has_its_own_fixed_tables_with_its_port_groups() {
     let mut one = client_with("../../../p4/t2na/red", 1).await;
-    assert!(one.house.ids.keys().all(|(table, _)| !table.starts_with("tf1.")));
+    assert!(one.server.ids.keys().all(|(table, _)| !table.starts_with("tf1.")));
     // A port has 16 of its group's queues: the first of port 2.
     let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(32, 1))];
     let map = one.read_one("tf2.tm.queue.map", &queue).await;
@@ -646,7 +649,7 @@ async fn names_that_the_program_lacks_are_refused() {
             assert!(data.contains(&(one.id("exact_t", "send.port"), vec![0, port])));
         }
     }
-    drop(one.says);
+    drop(one.requests);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -664,7 +667,10 @@ async fn a_program_that_is_set_again_is_as_it_was_at_first() {
     };
     one.wire.set_forwarding_pipeline_config(request).await.unwrap();
     for done in [0, 1] {
-        let Says::SetForwardingPipelineConfigResponse(told) = one.hear().await else { panic!() };
+        let StreamResponse::SetForwardingPipelineConfigResponse(told) = one.next_update().await
+        else {
+            panic!()
+        };
         assert_eq!(told.set_forwarding_pipeline_config_response_type, done);
     }
     let all = one.entry("exact_t", &[], "", &[]);
@@ -759,8 +765,8 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     assert_eq!(one.read(all).await.unwrap().len(), 1);
     let mut bytes = frame(5);
     bytes[6..14].copy_from_slice(&[0, 1, 2, 3, 4, 5, 0x88, 0xb5]);
-    assert!(one.house.bench.submit(receive(1, bytes.clone())));
-    let Says::Digest(list) = one.hear().await else { panic!("no digest") };
+    assert!(one.server.bench.submit(receive(1, bytes.clone())));
+    let StreamResponse::Digest(list) = one.next_update().await else { panic!("no digest") };
     let fields = list.data[0].fields.iter().map(|field| field.value.clone().unwrap());
     let stream = |bytes: &[u8]| Datum::Stream(bytes.to_vec());
     let learnt = [stream(&[0, 1, 2, 3, 4, 5]), stream(&[0x88, 0xb5]), stream(&[0xbe, 0xef])];
@@ -768,13 +774,13 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     // A deleted member is not learnt any more; the next digest is of a remaining one.
     assert_eq!(one.write(Delete, member).await, Code::Ok);
     assert_eq!(one.write(Delete, one.entry(ports, &key, "", &[])).await, Code::Ok);
-    assert!(one.house.bench.submit(receive(1, bytes.clone())));
+    assert!(one.server.bench.submit(receive(1, bytes.clone())));
     let value = 0x88b6_u16.to_be_bytes().to_vec();
     let all_but_one = MatchType::Ternary(key_field::Ternary { value, mask: vec![0xff, 0xfe] });
     assert_eq!(one.write(Insert, one.entry(set, &[("f1", all_but_one)], "", &[])).await, Code::Ok);
     bytes[13] = 0xb7;
-    assert!(one.house.bench.submit(receive(1, bytes)));
-    let Says::Digest(list) = one.hear().await else { panic!("no digest") };
+    assert!(one.server.bench.submit(receive(1, bytes)));
+    let StreamResponse::Digest(list) = one.next_update().await else { panic!("no digest") };
     assert_eq!(list.data.len(), 1);
     assert_eq!(list.data[0].fields[1].value, Some(stream(&[0x88, 0xb7])));
     assert_eq!(list.data[0].fields[2].value, Some(stream(&[0, 0])));
@@ -807,8 +813,8 @@ async fn a_hash_is_set_computed_and_met_by_packets() {
         [("hdr.ethernet.dst", of(&bytes[..6])), ("hdr.ethernet.src", of(&bytes[6..12]))]
     };
     async fn met(one: &mut Client, bytes: &[u8]) -> Option<Datum> {
-        assert!(one.house.bench.submit(receive(1, bytes.to_vec())));
-        let Says::Digest(list) = one.hear().await else { panic!("no digest") };
+        assert!(one.server.bench.submit(receive(1, bytes.to_vec())));
+        let StreamResponse::Digest(list) = one.next_update().await else { panic!("no digest") };
         list.data[0].fields[2].value.clone()
     }
     async fn computed(one: &mut Client, key: &[(&str, MatchType)]) -> Option<Datum> {
@@ -899,7 +905,7 @@ async fn a_packet_generator_makes_what_a_client_has_put_into_its_buffer() {
     ];
     let entry = one.entry(app, &of, "trigger_timer_one_shot", &data);
     assert_eq!(one.write(Modify, entry).await, Code::Ok);
-    let (out, bytes) = one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    let (out, bytes) = one.server.left.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!((out, &bytes[..6], &bytes[6..]), (3, &[0; 6][..], &made[..]));
     let Entity::TableEntry(read) = one.read_one(app, &of).await else { panic!("no entry") };
     let read = read.data.unwrap();
@@ -969,16 +975,18 @@ async fn clients_hear_of_entries_that_are_idle_and_that_are_hit_again() {
     let data = [("$ENTRY_TTL", number(200, 4))];
     let entry = one.entry("aging_t", &key, "mark_early", &data);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
-    let told = |says: Says| match says {
-        Says::IdleTimeoutNotification(told) => (told.table_entry.unwrap().value, told.r#type),
+    let told = |requests: StreamResponse| match requests {
+        StreamResponse::IdleTimeoutNotification(told) => {
+            (told.table_entry.unwrap().value, told.r#type)
+        }
         other => panic!("{other:?}"),
     };
-    assert_eq!(told(one.hear().await), (entry.value.clone(), EntryIdle as i32));
+    assert_eq!(told(one.next_update().await), (entry.value.clone(), EntryIdle as i32));
     let mut bytes = frame(5);
     bytes[11] = 7;
-    assert!(one.house.bench.submit(receive(1, bytes)));
-    assert_eq!(told(one.hear().await), (entry.value.clone(), EntryActive as i32));
-    assert_eq!(told(one.hear().await), (entry.value, EntryIdle as i32));
+    assert!(one.server.bench.submit(receive(1, bytes)));
+    assert_eq!(told(one.next_update().await), (entry.value.clone(), EntryActive as i32));
+    assert_eq!(told(one.next_update().await), (entry.value, EntryIdle as i32));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -1002,8 +1010,8 @@ async fn parameters_of_registers_and_registers_of_entries_are_set_and_read() {
     assert_eq!(one.write(Insert, forward).await, Code::Ok);
     let mut bytes = frame(5);
     bytes[12..14].copy_from_slice(&[0x88, 0xb5]);
-    assert!(one.house.bench.submit(receive(1, bytes)));
-    one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(one.server.bench.submit(receive(1, bytes)));
+    one.server.left.recv_timeout(Duration::from_secs(20)).unwrap();
     let data = streams(&one.read_one("met_t", &key).await);
     assert!(data.contains(&(one.id("met_t", word), vec![0, 0, 0, 41])), "{data:?}");
     // The packet has updated the register of pairs, too, with the present constant.

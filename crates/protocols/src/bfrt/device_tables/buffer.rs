@@ -16,8 +16,8 @@ const EGRESS_POOLS: &str = "EG_APP_POOL_0 EG_APP_POOL_1 EG_APP_POOL_2 EG_APP_POO
 /// Burst absorption factors of queues, with the multiple of the pool's free cells in millionths.
 ///
 /// A percentage is the share of its pool that a lone queue takes, `alpha / (1 + alpha)`. The driver
-/// of Tofino 2 refuses 80% from 128 * 1024 cells of a pool on and 66% from 256 * 1024 on: 4 and 2
-/// times these are the first numbers that its 19 bits of cells do not have.
+/// of Tofino 2 refuses 80% for pools of 128 * 1024 cells or more and 66% from 256 * 1024: four and
+/// two times that size exceed its 19-bit cell count.
 pub const FACTORS: [(&str, u32); 9] = [
     ("1.5%", 15_625),
     ("3%", 31_250),
@@ -30,7 +30,7 @@ pub const FACTORS: [(&str, u32); 9] = [
     ("80%", 4_000_000),
 ];
 
-/// Limits of a queue for packets of a colour, in parts of its own.
+/// Limits of a queue for packets of a colour, as shares of the queue's own limit.
 const LIMITS: &str = "12.5% 25% 37.5% 50% 62.5% 75% 87.5% 100%";
 
 pub(super) const TABLES: [TableSpec; 5] = [

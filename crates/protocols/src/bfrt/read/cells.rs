@@ -2,7 +2,7 @@
 //! the store.
 
 use super::handles::key_of_handle;
-use super::messages::{absent, default_made, made, shown};
+use super::messages::{absent, default_entry_message, entry_message, shown};
 use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::device_tables::Fixed;
@@ -91,7 +91,7 @@ impl Reader<'_> {
             }
         };
         let data = row_read(&table.fields, &row, &query_of.fields);
-        Ok(made(table, key.clone(), 0, data, query_of))
+        Ok(entry_message(table, key.clone(), 0, data, query_of))
     }
 
     /// The only entry of a table without keys, which is its default entry, too.
@@ -107,7 +107,7 @@ impl Reader<'_> {
         let of = table.actions.iter().find(|known| known.id == action);
         let parameters = of.map_or(&[][..], |action| &action.fields);
         let fields = parameters.iter().chain(&table.fields);
-        Ok(default_made(table, action, row_read(fields, &row, &query_of.fields)))
+        Ok(default_entry_message(table, action, row_read(fields, &row, &query_of.fields)))
     }
 
     /// One entry of a table with numeric keys.

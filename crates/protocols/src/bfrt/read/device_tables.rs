@@ -15,120 +15,137 @@ use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
 
 impl Reader<'_> {
-    /// An entry of a fixed table.
+    /// Entry of a table that every Tofino has: what the switch says, completed by what was written.
     pub(super) fn fixed(&self, table: &Table, fixed: Fixed, key: &[u64]) -> Result<Entry, Failure> {
-        let kept = self.store.entry(table.id, key).cloned();
-        if matches!(fixed, Fixed::Mirror | Fixed::Group | Fixed::Node) {
-            return kept.ok_or_else(|| absent(table));
-        }
-        let of_key = |at: usize| key.get(at).copied().unwrap_or(0);
-        match fixed {
-            Fixed::Application => {
-                let generators = self.switch.generators();
-                let applications = generators.applications();
-                let number = u8::try_from(of_key(0)).ok();
-                let number = number.filter(|number| *number < applications);
-                let number = number.ok_or_else(|| absent(table))?;
-                let count = self.count.max(1);
-                let (action, row) = application_read(generators, self.pipes, count, number);
-                return Ok(Entry { action, row });
-            }
-            Fixed::GeneratorBuffer => {
-                let [offset, size] = [0, 1].map(|at| of_key(at).min(u64::from(u16::MAX)) as usize);
-                let pipe = self.first_pipe().min(3) as u8;
-                let bytes = self.switch.generators().buffer(pipe, offset, size);
-                let bytes = bytes.into_iter().map(u32::from).collect();
-                let row = Row::from([(fixed_field::BUFFER, Datum::Numbers(bytes))]);
-                return Ok(Entry { action: 0, row });
-            }
-            Fixed::PoolConfig | Fixed::PoolCounter => {
-                let pool = self.switch.pools()[usize::from(pool_of(key)?)];
-                let row = match fixed {
-                    Fixed::PoolConfig => {
-                        Row::from([(fixed_field::POOL_SIZE, Datum::number(pool.size))])
-                    }
-                    _ => Row::from([
-                        (fixed_field::POOL_USAGE, Datum::number(pool.usage.cells)),
-                        (fixed_field::POOL_WATERMARK, Datum::number(pool.usage.peak)),
-                    ]),
-                };
-                return Ok(Entry { action: 0, row });
-            }
-            _ => {}
-        }
-        let ports = self.switch.statistics().ports;
+        let written = self.store.entry(table.id, key);
+        let ports = || self.switch.statistics().ports;
         let mut row = match fixed {
-            Fixed::Device => device(&ports, self.count, &self.schema.chip),
-            Fixed::NodeScheduling | Fixed::NodeShaping => {
-                return self.scheduler_node(table, fixed, key, &ports);
+            Fixed::Mirror | Fixed::Group | Fixed::Node => {
+                return written.cloned().ok_or_else(|| absent(table));
             }
-            Fixed::Buffer => Row::from([
-                (fixed_field::CELL_BYTES, Datum::number(self.switch.cell_bytes())),
-                (
-                    fixed_field::BUFFER_CELLS,
-                    Datum::number(self.switch.statistics().buffer.total_cells),
-                ),
-            ]),
+            Fixed::Application => return self.application(table, key),
+            Fixed::GeneratorBuffer => return Ok(of_row(self.generator_buffer(key))),
+            Fixed::PoolConfig | Fixed::PoolCounter => return Ok(of_row(self.pool(fixed, key)?)),
+            Fixed::NodeScheduling | Fixed::NodeShaping => {
+                return self.scheduler_node(table, fixed, key, &ports());
+            }
             Fixed::QueueMap
             | Fixed::QueueShaping
             | Fixed::QueueScheduling
             | Fixed::QueueBuffer
             | Fixed::QueueConfig
             | Fixed::QueueColor
-            | Fixed::QueueCounter => {
-                let (port, queue) =
-                    port_and_queue(&ports, key, &self.schema.chip).ok_or_else(|| absent(table))?;
-                let of = ports.iter().find(|known| known.port.0 == port);
-                let of = of.and_then(|port| port.queues.get(usize::from(queue)));
-                let settings = self.switch.queue_settings(PortId(port), queue);
-                match (fixed, settings) {
-                    (Fixed::QueueBuffer, Some(settings)) => {
-                        return Ok(buffer_read(&settings.share));
-                    }
-                    (Fixed::QueueColor, Some(settings)) => {
-                        let row = color_read(settings.share.colors);
-                        return Ok(Entry { action: 0, row });
-                    }
-                    (Fixed::QueueConfig, Some(settings)) => {
-                        let row =
-                            Row::from([(fixed_field::REPORTS, Datum::Bool(settings.reports))]);
-                        return Ok(Entry { action: 0, row });
-                    }
-                    (Fixed::QueueScheduling, Some(settings)) => {
-                        let mut row = kept.unwrap_or_default().row;
-                        row.extend(scheduling(&settings, &self.schema.chip));
-                        return Ok(Entry { action: 0, row });
-                    }
-                    _ => {}
-                }
-                match (fixed, of) {
-                    (Fixed::QueueMap, _) => Row::from([
-                        (fixed_field::MAP_PORT, Datum::number(port)),
-                        (fixed_field::MAP_QUEUE, Datum::number(queue)),
-                    ]),
-                    (Fixed::QueueCounter, Some(queue)) => Row::from([
-                        (fixed_field::DROPPED, Datum::number(queue.tail_drops.packets)),
-                        (fixed_field::USAGE, Datum::number(queue.cells)),
-                        (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
-                    ]),
-                    _ => Row::new(),
-                }
+            | Fixed::QueueCounter => return self.queue(table, fixed, key, &ports()),
+            Fixed::Device => device(&ports(), self.count, &self.schema.chip),
+            Fixed::Buffer => {
+                let cells = self.switch.statistics().buffer.total_cells;
+                Row::from([
+                    (fixed_field::CELL_BYTES, Datum::number(self.switch.cell_bytes())),
+                    (fixed_field::BUFFER_CELLS, Datum::number(cells)),
+                ])
             }
             Fixed::PipeScheduling => {
                 Row::from([(fixed_field::FLOW_CONTROL_ENABLE, Datum::Bool(true))])
             }
-            Fixed::PipeConfig => self.pipe_config(table, &ports),
-            _ => {
-                let query_of = key.first().copied().unwrap_or(0);
-                let port = ports.iter().find(|port| u64::from(port.port.0) == query_of);
-                let hidden =
-                    |port: &&PortStatistics| fixed == Fixed::Port && self.is_removed(port.port.0);
-                let port = port.filter(|port| !hidden(port));
-                self.port(fixed, port.ok_or_else(|| absent(table))?)
-            }
+            Fixed::PipeConfig => self.pipe_config(table, &ports()),
+            Fixed::ReplicationPort
+            | Fixed::Port
+            | Fixed::PortStatistics
+            | Fixed::PortConfig
+            | Fixed::PortShaping
+            | Fixed::PortScheduling
+            | Fixed::GeneratorPort
+            | Fixed::SnapshotContainers => self.port_of(table, fixed, key, &ports())?,
         };
-        row.extend(kept.unwrap_or_default().row);
-        Ok(Entry { action: 0, row })
+        row.extend(written.map(|entry| entry.row.clone()).unwrap_or_default());
+        Ok(of_row(row))
+    }
+
+    /// An application of a packet generator.
+    fn application(&self, table: &Table, key: &[u64]) -> Result<Entry, Failure> {
+        let generators = self.switch.generators();
+        let applications = generators.applications();
+        let number = u8::try_from(at(key, 0)).ok().filter(|number| *number < applications);
+        let number = number.ok_or_else(|| absent(table))?;
+        let (action, row) = application_read(generators, self.pipes, self.count.max(1), number);
+        Ok(Entry { action, row })
+    }
+
+    /// Bytes of a packet generator's buffer; the key has their offset and number.
+    fn generator_buffer(&self, key: &[u64]) -> Row {
+        let [offset, size] = [0, 1].map(|part| at(key, part).min(u64::from(u16::MAX)) as usize);
+        let pipe = self.first_pipe().min(3) as u8;
+        let bytes = self.switch.generators().buffer(pipe, offset, size);
+        let bytes = bytes.into_iter().map(u32::from).collect();
+        Row::from([(fixed_field::BUFFER, Datum::Numbers(bytes))])
+    }
+
+    /// Size or occupancy of a pool of cells.
+    fn pool(&self, fixed: Fixed, key: &[u64]) -> Result<Row, Failure> {
+        let pool = self.switch.pools()[usize::from(pool_of(key)?)];
+        Ok(match fixed {
+            Fixed::PoolConfig => Row::from([(fixed_field::POOL_SIZE, Datum::number(pool.size))]),
+            _ => Row::from([
+                (fixed_field::POOL_USAGE, Datum::number(pool.usage.cells)),
+                (fixed_field::POOL_WATERMARK, Datum::number(pool.usage.peak)),
+            ]),
+        })
+    }
+
+    /// Entry of a table of queues. A queue whose settings are unknown has what was written.
+    fn queue(
+        &self,
+        table: &Table,
+        fixed: Fixed,
+        key: &[u64],
+        ports: &[PortStatistics],
+    ) -> Result<Entry, Failure> {
+        let written = self.store.entry(table.id, key).map(|entry| entry.row.clone());
+        let mut written = written.unwrap_or_default();
+        let (number, queue) =
+            port_and_queue(ports, key, &self.schema.chip).ok_or_else(|| absent(table))?;
+        let statistics = ports.iter().find(|port| port.port.0 == number);
+        let statistics = statistics.and_then(|port| port.queues.get(usize::from(queue)));
+        let settings = self.switch.queue_settings(PortId(number), queue);
+        let mut row = match (fixed, settings, statistics) {
+            (Fixed::QueueBuffer, Some(settings), _) => return Ok(buffer_read(&settings.share)),
+            (Fixed::QueueColor, Some(settings), _) => {
+                return Ok(of_row(color_read(settings.share.colors)));
+            }
+            (Fixed::QueueConfig, Some(settings), _) => {
+                let reports = Datum::Bool(settings.reports);
+                return Ok(of_row(Row::from([(fixed_field::REPORTS, reports)])));
+            }
+            (Fixed::QueueScheduling, Some(settings), _) => {
+                written.extend(scheduling(&settings, &self.schema.chip));
+                return Ok(of_row(written));
+            }
+            (Fixed::QueueMap, ..) => Row::from([
+                (fixed_field::MAP_PORT, Datum::number(number)),
+                (fixed_field::MAP_QUEUE, Datum::number(queue)),
+            ]),
+            (Fixed::QueueCounter, _, Some(queue)) => Row::from([
+                (fixed_field::DROPPED, Datum::number(queue.tail_drops.packets)),
+                (fixed_field::USAGE, Datum::number(queue.cells)),
+                (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
+            ]),
+            _ => Row::new(),
+        };
+        row.extend(written);
+        Ok(of_row(row))
+    }
+
+    /// The row of a table of ports; `$PORT` has none of ports that were removed.
+    fn port_of(
+        &self,
+        table: &Table,
+        fixed: Fixed,
+        key: &[u64],
+        ports: &[PortStatistics],
+    ) -> Result<Row, Failure> {
+        let port = ports.iter().find(|port| u64::from(port.port.0) == at(key, 0));
+        let port = port.filter(|port| fixed != Fixed::Port || !self.is_removed(port.port.0));
+        Ok(self.port(fixed, port.ok_or_else(|| absent(table))?))
     }
 
     /// How a port loops back.
@@ -228,6 +245,16 @@ impl Reader<'_> {
     pub(super) fn is_removed(&self, port: u16) -> bool {
         self.store.removed_ports.contains(&port)
     }
+}
+
+/// An entry without an action.
+fn of_row(row: Row) -> Entry {
+    Entry { action: 0, row }
+}
+
+/// A part of a key; 0 if the key is shorter.
+fn at(key: &[u64], part: usize) -> u64 {
+    key.get(part).copied().unwrap_or(0)
 }
 
 /// Shaper of a port, in the hardware's granularity.

@@ -1,7 +1,7 @@
 //! Reads of match table entries: by key, by handle, page by page, and default entries.
 
 use super::handles::{DEFAULT_HANDLE, handle_inside, placed};
-use super::messages::{absent, as_entry, default_made, made};
+use super::messages::{absent, as_entry, default_entry_message, entry_message};
 use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, key_read, matched, row_read};
@@ -156,7 +156,7 @@ impl Reader<'_> {
             let place = bfrt::TargetDevice { pipe_id, ..*self.target };
             let query_of =
                 EntryQuery { target: query_of.target.or(Some(&place)), ..query_of.clone() };
-            return Ok(made(table, key, 0, Vec::new(), &query_of));
+            return Ok(entry_message(table, key, 0, Vec::new(), &query_of));
         }
         let mut row = Row::new();
         let place = placed(first, read.handle);
@@ -193,7 +193,7 @@ impl Reader<'_> {
         row.extend(references(read.entry.member, read.entry.group));
         let fields = parameters.iter().chain(&table.fields);
         let data = row_read(fields, &row, &query_of.fields);
-        Ok(made(table, key, action.map_or(0, |action| action.id), data, query_of))
+        Ok(entry_message(table, key, action.map_or(0, |action| action.id), data, query_of))
     }
 
     pub(super) fn default_entry(
@@ -218,7 +218,7 @@ impl Reader<'_> {
         row.extend(references(call.member, call.group));
         let all = parameters.iter().chain(&table.fields);
         let fields = row_read(all, &row, &query_of.fields);
-        Ok(default_made(table, action.map_or(0, |action| action.id), fields))
+        Ok(default_entry_message(table, action.map_or(0, |action| action.id), fields))
     }
 }
 

@@ -28,10 +28,10 @@ pub(super) fn shown(
     let action = table.actions.iter().find(|action| action.id == entry.action);
     let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
     let data = row_read(parameters.iter().chain(&table.fields), &entry.row, &query_of.fields);
-    made(table, exact_key_read(table, key), entry.action, data, query_of)
+    entry_message(table, exact_key_read(table, key), entry.action, data, query_of)
 }
 
-pub(super) fn default_made(
+pub(super) fn default_entry_message(
     table: &Table,
     action_id: u32,
     fields: Vec<bfrt::DataField>,
@@ -44,7 +44,7 @@ pub(super) fn default_made(
     }))
 }
 
-pub(super) fn made(
+pub(super) fn entry_message(
     table: &Table,
     key: bfrt::TableKey,
     action_id: u32,

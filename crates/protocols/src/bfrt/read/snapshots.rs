@@ -1,7 +1,7 @@
 //! Reads of snapshots: settings, triggers, captured stages, and the stages that see a field.
 
 use super::handles::handle_outside;
-use super::messages::{absent, made, shown};
+use super::messages::{absent, entry_message, shown};
 use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::snapshots::number;
 use crate::bfrt::fields::{Datum, Row, exact_key, row_read};
@@ -336,7 +336,7 @@ impl Reader<'_> {
         };
         let row = Row::from([(number::VALID_STAGES, Datum::Numbers(stages))]);
         let data = row_read(&table.fields, &row, &query_of.fields);
-        out.push(made(table, key.clone(), 0, data, query_of));
+        out.push(entry_message(table, key.clone(), 0, data, query_of));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Reads of value set members: by key, by handle, or all of them.
 
-use super::messages::{absent, made};
+use super::messages::{absent, entry_message};
 use super::{EntryQuery, Reader};
 use crate::bfrt::fields::{columns, columns_read};
 use crate::bfrt::schema::Table;
@@ -30,7 +30,13 @@ impl Reader<'_> {
         let before = out.len();
         for (handle, member) in self.store.members.get(&(table.id, first)).into_iter().flatten() {
             if is_asked(*handle, member) {
-                out.push(made(table, columns_read(table, member), 0, Vec::new(), query_of));
+                out.push(entry_message(
+                    table,
+                    columns_read(table, member),
+                    0,
+                    Vec::new(),
+                    query_of,
+                ));
             }
         }
         if asked.value.is_some() && out.len() == before {

@@ -1,6 +1,6 @@
-"""Small TNA programs: a construct in a place, of operands of a kind, in a width.
+"""Generates small TNA programs, each with one language construct in one place.
 
-A cell is a construct in a place. Every cell has a program, and a seed chooses kinds and widths.
+A cell is a pair of a construct and a place, where it stands in the program. Every cell has a program, and a seed chooses kinds and widths.
 `tests/verdicts/tofino.csv` has what the open Tofino compiler says of each; it is written by
 
     python tests/tofino_programs.py --judge FOLDER [--jobs 2] [--part 1/2] [--again]
@@ -165,7 +165,7 @@ def text(case: Case) -> str:
 
 
 class _Parts:
-    """What of a program depends on its case."""
+    """The parts of a program that depend on its case."""
 
     def __init__(self, case: Case) -> None:
         self.case = case

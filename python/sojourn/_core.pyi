@@ -287,7 +287,7 @@ def check(
     """Verdict of the language on a program, and unless `language_only` of its target. A
     `target` defines its macros and comes before others that claim the program."""
 
-def look(
+def inspect(
     path: str, include_paths: list[str], defines: dict[str, str], texts: dict[str, str]
 ) -> str:
     """What an editor asks of a program, as JSON: `diagnostics`, `names`, `target`, `stages`;
@@ -348,7 +348,7 @@ class Program:
     def bfrt(self) -> str:
         """Its `bf-rt.json`, by which the runtime interface of Tofino knows it."""
 
-    def written_out(self, control: str) -> str:
+    def expand_control_plane(self, control: str) -> str:
         """A control plane, as JSON, with its computed entries written out."""
 
     def stages(self) -> tuple[str, str]:

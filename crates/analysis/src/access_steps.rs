@@ -3,7 +3,7 @@
 //! A call inside a statement is part of the statement; a condition is included only if it depends
 //! on state or something in its arms accesses state.
 
-use super::variable_set::Set;
+use super::variable_set::VariableSet;
 use sojourn_p4::source::Span;
 
 /// Kind of a step.
@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// A statement that accesses state, or depends on it.
 #[derive(Clone, Debug)]
-pub struct Touch {
+pub struct StateAccess {
     /// Kind.
     pub kind: Kind,
     /// Source span; for a condition, without its branches.
@@ -29,35 +29,35 @@ pub struct Touch {
     /// Number of enclosing conditions.
     pub depth: u32,
     /// Variables whose memory is read here.
-    pub reads: Set,
+    pub reads: VariableSet,
     /// Variables on which its value depends.
-    pub uses: Set,
+    pub uses: VariableSet,
     /// Variables that decide whether those values are computed.
-    pub implied: Set,
+    pub implied: VariableSet,
     /// Variables whose memory is written here, with the dependencies of the new value.
-    pub writes: Vec<(usize, Set)>,
+    pub writes: Vec<(usize, VariableSet)>,
     /// True if the packet is dropped here.
     pub drops: bool,
 }
 
-impl Touch {
+impl StateAccess {
     /// A step without accesses.
-    pub fn new(kind: Kind, span: Span, depth: u32) -> Touch {
-        let none = Set::default;
+    pub fn new(kind: Kind, span: Span, depth: u32) -> StateAccess {
+        let none = VariableSet::default;
         let (reads, uses, implied) = (none(), none(), none());
-        Touch { kind, span, depth, reads, uses, implied, writes: Vec::new(), drops: false }
+        StateAccess { kind, span, depth, reads, uses, implied, writes: Vec::new(), drops: false }
     }
 
     /// All variables on which its result depends.
-    pub fn depends(&self) -> Set {
-        self.reads.with(&self.uses).with(&self.implied)
+    pub fn depends(&self) -> VariableSet {
+        self.reads.union(&self.uses).union(&self.implied)
     }
 
     /// Adds the accesses of `part`.
-    fn take(&mut self, mut part: Touch) {
-        self.reads.add(&part.reads);
-        self.uses.add(&part.uses);
-        self.implied.add(&part.implied);
+    fn take(&mut self, mut part: StateAccess) {
+        self.reads.union_with(&part.reads);
+        self.uses.union_with(&part.uses);
+        self.implied.union_with(&part.implied);
         self.writes.append(&mut part.writes);
         self.drops |= part.drops;
     }
@@ -71,13 +71,13 @@ impl Touch {
 #[derive(Debug, Default)]
 pub struct Steps {
     /// In the order of the program.
-    pub list: Vec<Touch>,
+    pub list: Vec<StateAccess>,
 }
 
 impl Steps {
     /// Adds a step. Earlier steps inside its text, such as the calls in a condition, become part of
     /// it; the steps of a register action's body remain below its call.
-    pub fn push(&mut self, mut step: Touch) {
+    pub fn push(&mut self, mut step: StateAccess) {
         if step.is_empty() && step.kind == Kind::Do {
             return;
         }

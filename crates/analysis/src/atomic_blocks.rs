@@ -1,12 +1,11 @@
-//! Cycles: variables that flow into each other, and the order of the groups.
-//!
-//! Strongly connected components after Kosaraju and Sharir, without recursion.
+//! Atomic blocks: the strongly connected components of the flow between state variables, in
+//! topological order. After Kosaraju and Sharir, without recursion.
 
 use std::collections::BTreeSet;
 
 /// Groups of `count` variables with flows `edges`, each before those that it flows into. If several
 /// orders are possible, the group with the lowest number comes first.
-pub fn blocks(
+pub fn strongly_connected_components(
     count: usize,
     edges: impl Iterator<Item = (usize, usize)> + Clone,
 ) -> Vec<Vec<usize>> {
@@ -31,11 +30,11 @@ pub fn blocks(
             groups.push(group);
         }
     }
-    in_order(groups, &onward)
+    topological_order(groups, &onward)
 }
 
 /// The groups, each before those that it flows into, the lowest number first.
-fn in_order(mut groups: Vec<Vec<usize>>, onward: &[Vec<usize>]) -> Vec<Vec<usize>> {
+fn topological_order(mut groups: Vec<Vec<usize>>, onward: &[Vec<usize>]) -> Vec<Vec<usize>> {
     groups.sort_unstable();
     let mut group_of = vec![0; onward.len()];
     for (number, group) in groups.iter().enumerate() {

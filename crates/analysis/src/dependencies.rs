@@ -4,8 +4,8 @@
 //! a condition depends on the condition too, and so does any statement after a conditional
 //! `return`.
 
-use super::access_steps::{Kind, Steps, Touch};
-use super::variable_set::Set;
+use super::access_steps::{Kind, StateAccess, Steps};
+use super::variable_set::VariableSet;
 use super::variables::Variables;
 use sojourn_p4::ir::{
     Expr, ExprKind, Label, Layout, Program, Slot, Stmt, StmtKind, TableId, Unit, WideSlot,
@@ -16,15 +16,15 @@ use std::collections::{BTreeMap, HashMap};
 /// A variable of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
-    /// Of at most 128 bits.
+    /// A variable of at most 128 bits.
     Narrow(Slot),
-    /// Of more.
+    /// A wider variable.
     Wide(WideSlot),
 }
 
 /// Results of the walk over a control.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ControlDependencies {
     /// The statements that access state.
     pub steps: Steps,
     /// For each pair of variables, the first position where one flows into the other.
@@ -36,34 +36,39 @@ const ROUNDS: usize = 8;
 
 /// Dependencies of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct ValueDependencies {
     /// The variables that its value was computed from.
-    pub value: Set,
+    pub value: VariableSet,
     /// Variables that decide whether it was computed.
-    pub context: Set,
+    pub context: VariableSet,
 }
 
-impl Known {
-    fn add(&mut self, other: &Known) {
-        self.value.add(&other.value);
-        self.context.add(&other.context);
+impl ValueDependencies {
+    fn add(&mut self, other: &ValueDependencies) {
+        self.value.union_with(&other.value);
+        self.context.union_with(&other.context);
     }
 }
 
-type Env = HashMap<Cell, Known>;
+type Env = HashMap<Cell, ValueDependencies>;
 
 /// Walks over the statements of a control.
-pub fn walk(program: &Program, unit: &Unit, variables: &Variables, stmts: &[Stmt]) -> Found {
+pub fn analyse_control(
+    program: &Program,
+    unit: &Unit,
+    variables: &Variables,
+    stmts: &[Stmt],
+) -> ControlDependencies {
     let mut walk = Walk {
         program,
         unit,
         variables,
         env: Env::new(),
         dead: false,
-        context: Set::default(),
+        context: VariableSet::default(),
         left: Vec::new(),
         memory: HashMap::new(),
-        found: Found::default(),
+        found: ControlDependencies::default(),
         depth: 0,
     };
     walk.list(stmts);
@@ -78,12 +83,12 @@ pub(super) struct Walk<'p> {
     /// True behind a `return`.
     dead: bool,
     /// Dependencies of this statement's execution.
-    pub context: Set,
+    pub context: VariableSet,
     /// Blocks left under conditions, with the facts at that point.
-    left: Vec<(Label, Set, Env)>,
+    left: Vec<(Label, VariableSet, Env)>,
     /// Cells that represent the memory of a register while one of its actions is analysed.
     pub memory: HashMap<Cell, usize>,
-    pub found: Found,
+    pub found: ControlDependencies,
     pub depth: u32,
 }
 
@@ -104,7 +109,8 @@ impl Walk<'_> {
                 self.branch(condition, then, otherwise, span, Kind::If);
             }
             StmtKind::Switch { subject, cases, default } => {
-                let step = self.reading(Touch::new(Kind::If, subject.span, self.depth), subject);
+                let step =
+                    self.reading(StateAccess::new(Kind::If, subject.span, self.depth), subject);
                 let mut arms: Vec<&[Stmt]> =
                     cases.iter().map(|(_, body)| body.as_slice()).collect();
                 arms.push(default);
@@ -122,7 +128,8 @@ impl Walk<'_> {
             StmtKind::Apply { table, hit, action } => {
                 let value = self.table(*table, span);
                 for slot in [hit, action].into_iter().flatten() {
-                    let known = Known { value: value.clone(), context: self.condition() };
+                    let known =
+                        ValueDependencies { value: value.clone(), context: self.condition() };
                     self.env.insert(Cell::Narrow(*slot), known);
                 }
             }
@@ -167,12 +174,12 @@ impl Walk<'_> {
         if let ExprKind::Const(value) = condition.kind {
             return self.list(if value == 0 { otherwise } else { then });
         }
-        let step = self.reading(Touch::new(kind, condition.span, self.depth), condition);
+        let step = self.reading(StateAccess::new(kind, condition.span, self.depth), condition);
         let decided = step.depends();
         self.found.steps.push(step);
         let at = self.found.steps.list.len() - 1;
         let (before, outer) = (self.env.clone(), self.context.clone());
-        self.context.add(&decided);
+        self.context.union_with(&decided);
         self.inside(then);
         let after = std::mem::replace(&mut self.env, before);
         let gone = std::mem::replace(&mut self.dead, false);
@@ -181,7 +188,7 @@ impl Walk<'_> {
             self.branch(condition, then, rest, span, Kind::ElseIf);
         } else if !otherwise.is_empty() {
             let row = self.found.steps.list.len();
-            let place = Touch::new(Kind::Else, otherwise[0].span, self.depth);
+            let place = StateAccess::new(Kind::Else, otherwise[0].span, self.depth);
             self.found.steps.push(place);
             self.inside(otherwise);
             self.found.steps.close(row);
@@ -192,12 +199,12 @@ impl Walk<'_> {
     }
 
     /// Alternative branches under a deciding step.
-    fn arms(&mut self, step: Touch, arms: &[&[Stmt]]) {
+    fn arms(&mut self, step: StateAccess, arms: &[&[Stmt]]) {
         let decided = step.depends();
         self.found.steps.push(step);
         let at = self.found.steps.list.len() - 1;
         let (before, outer) = (self.env.clone(), self.context.clone());
-        self.context.add(&decided);
+        self.context.union_with(&decided);
         let mut dead = true;
         let mut after = Env::new();
         for arm in arms {
@@ -262,9 +269,9 @@ impl Walk<'_> {
     }
 
     /// Dependencies of a table's result.
-    fn table(&mut self, id: TableId, span: Span) -> Set {
+    fn table(&mut self, id: TableId, span: Span) -> VariableSet {
         let table = &self.program.tables[id.index()];
-        let mut step = Touch::new(Kind::If, span, self.depth);
+        let mut step = StateAccess::new(Kind::If, span, self.depth);
         for key in &table.keys {
             step = self.reading(step, &key.expr);
         }
@@ -276,60 +283,60 @@ impl Walk<'_> {
     }
 
     /// Dependencies of this statement's execution, including earlier exits.
-    pub fn condition(&self) -> Set {
-        self.left.iter().fold(self.context.clone(), |all, (_, context, _)| all.with(context))
+    pub fn condition(&self) -> VariableSet {
+        self.left.iter().fold(self.context.clone(), |all, (_, context, _)| all.union(context))
     }
 
     fn set(&mut self, cells: &[Cell], value: &Expr, span: Span, whole: bool) {
-        let step = self.reading(Touch::new(Kind::Do, span, self.depth), value);
+        let step = self.reading(StateAccess::new(Kind::Do, span, self.depth), value);
         self.assign(step, cells, whole);
     }
 
     /// Records an assignment, after which `cells` depend on the step's reads.
-    pub fn assign(&mut self, mut step: Touch, cells: &[Cell], whole: bool) {
-        let value = step.reads.with(&step.uses);
-        let context = step.implied.with(&self.condition());
-        let depends = value.with(&context);
+    pub fn assign(&mut self, mut step: StateAccess, cells: &[Cell], whole: bool) {
+        let value = step.reads.union(&step.uses);
+        let context = step.implied.union(&self.condition());
+        let depends = value.union(&context);
         for cell in cells {
             if let Some(variable) = self.memory.get(cell) {
                 step.writes.push((*variable, depends.clone()));
                 self.flow(&depends, *variable, step.span);
             }
             step.drops |= self.is_drop(*cell);
-            let mut now = Known { value: value.clone(), context: context.clone() };
+            let mut now = ValueDependencies { value: value.clone(), context: context.clone() };
             if let Some(known) = self.env.get(cell).filter(|_| !whole) {
                 now.add(known);
             }
             self.env.insert(*cell, now);
         }
         if step.drops {
-            step.uses.add(&depends);
+            step.uses.union_with(&depends);
         }
         self.found.steps.push(step);
     }
 
     fn copy(&mut self, pairs: Vec<(Cell, Cell)>, span: Span) {
         for (from, to) in pairs {
-            let mut step = Touch::new(Kind::Do, span, self.depth);
+            let mut step = StateAccess::new(Kind::Do, span, self.depth);
             self.read_cell(&mut step, from);
             self.assign(step, &[to], true);
         }
     }
 
     /// Records that a value written to a variable depends on these.
-    pub fn flow(&mut self, from: &Set, to: usize, span: Span) {
+    pub fn flow(&mut self, from: &VariableSet, to: usize, span: Span) {
         for variable in from.iter() {
             self.found.flows.entry((variable, to)).or_insert(span);
         }
     }
 
     /// The step with the expression's reads added.
-    pub fn reading(&self, mut step: Touch, expr: &Expr) -> Touch {
+    pub fn reading(&self, mut step: StateAccess, expr: &Expr) -> StateAccess {
         self.read(&mut step, expr);
         step
     }
 
-    pub fn read(&self, step: &mut Touch, expr: &Expr) {
+    pub fn read(&self, step: &mut StateAccess, expr: &Expr) {
         match &expr.kind {
             ExprKind::Slot(slot) => self.read_cell(step, Cell::Narrow(*slot)),
             ExprKind::WideSlot(slot) => self.read_cell(step, Cell::Wide(*slot)),
@@ -359,17 +366,19 @@ impl Walk<'_> {
         }
     }
 
-    pub fn read_cell(&self, step: &mut Touch, cell: Cell) {
+    pub fn read_cell(&self, step: &mut StateAccess, cell: Cell) {
         let Some(known) = self.env.get(&cell) else { return };
         match self.memory.get(&cell) {
-            Some(variable) if known.value == Set::single(*variable) => step.reads.add(&known.value),
+            Some(variable) if known.value == VariableSet::single(*variable) => {
+                step.reads.union_with(&known.value)
+            }
             // Dependencies that enclose this statement anyway are not recorded again.
             _ => {
-                step.uses.add(&known.value);
-                step.uses.add(&known.context.without(&self.condition()));
+                step.uses.union_with(&known.value);
+                step.uses.union_with(&known.context.without(&self.condition()));
             }
         }
-        step.implied.add(&known.context);
+        step.implied.union_with(&known.context);
     }
 
     /// True for the field that drops a packet on its way out.

@@ -1,8 +1,8 @@
 //! Effects on state of calls of registers, register actions and other externs.
 
-use super::access_steps::{Kind, Touch};
-use super::dependencies::{Cell, Known, Walk, cells};
-use super::variable_set::Set;
+use super::access_steps::{Kind, StateAccess};
+use super::dependencies::{Cell, ValueDependencies, Walk, cells};
+use super::variable_set::VariableSet;
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Method, Value};
 use std::ops::Range;
 
@@ -29,44 +29,44 @@ impl Walk<'_> {
 
     /// `register.read(index)`, or `register.read(result, index)`.
     fn read_register(&mut self, call: &ExternCall, range: Range<usize>) {
-        let mut step = Touch::new(Kind::Do, call.span, self.depth);
+        let mut step = StateAccess::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
         let outputs = outputs(call);
         // Each field's cells depend on that field, and all on the index.
         let index = step.depends();
         for layout in &outputs {
             for (at, cell) in leaves(layout, range.len()) {
-                let value = Set::single(range.start + at).with(&index);
-                self.env.insert(cell, Known { value, context: self.condition() });
+                let value = VariableSet::single(range.start + at).union(&index);
+                self.env.insert(cell, ValueDependencies { value, context: self.condition() });
             }
         }
         for variable in range {
-            step.reads.add(&Set::single(variable));
+            step.reads.union_with(&VariableSet::single(variable));
         }
         self.found.steps.push(step);
     }
 
     /// `register.write(index, value)`
     fn write_register(&mut self, call: &ExternCall, range: Range<usize>) {
-        let mut step = Touch::new(Kind::Do, call.span, self.depth);
+        let mut step = StateAccess::new(Kind::Do, call.span, self.depth);
         let values = call.args.iter().filter_map(|arg| match arg {
             Arg::In(value) => Some(value),
             _ => None,
         });
         let values: Vec<&Value> = values.collect();
         let Some((value, index)) = values.split_last() else { return };
-        let mut asked = Touch::new(Kind::Do, call.span, self.depth);
+        let mut asked = StateAccess::new(Kind::Do, call.span, self.depth);
         index.iter().for_each(|value| self.read_value(&mut asked, value));
-        let always = asked.depends().with(&self.condition());
+        let always = asked.depends().union(&self.condition());
         let parts = match value {
             Value::Struct { fields, .. } if fields.len() == range.len() => fields.iter().collect(),
             _ => vec![*value; range.len()],
         };
         for (variable, part) in range.zip(parts) {
-            let mut own = Touch::new(Kind::Do, call.span, self.depth);
+            let mut own = StateAccess::new(Kind::Do, call.span, self.depth);
             self.read_value(&mut own, part);
-            step.uses.add(&own.uses);
-            let depends = own.depends().with(&always);
+            step.uses.union_with(&own.uses);
+            let depends = own.depends().union(&always);
             self.flow(&depends, variable, call.span);
             step.writes.push((variable, depends));
         }
@@ -76,26 +76,26 @@ impl Walk<'_> {
     /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: the
     /// result is the previous value; the new value depends on it and on all arguments.
     fn exchange(&mut self, call: &ExternCall, range: Range<usize>) {
-        let mut step = Touch::new(Kind::Do, call.span, self.depth);
+        let mut step = StateAccess::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
-        let given = step.depends().with(&self.condition());
+        let given = step.depends().union(&self.condition());
         let index = match call.args.first() {
             Some(Arg::In(value)) => {
-                let mut asked = Touch::new(Kind::Do, call.span, self.depth);
+                let mut asked = StateAccess::new(Kind::Do, call.span, self.depth);
                 self.read_value(&mut asked, value);
                 asked.depends()
             }
-            _ => Set::default(),
+            _ => VariableSet::default(),
         };
         for layout in &outputs(call) {
             for (at, cell) in leaves(layout, range.len()) {
-                let value = Set::single(range.start + at).with(&index);
-                self.env.insert(cell, Known { value, context: self.condition() });
+                let value = VariableSet::single(range.start + at).union(&index);
+                self.env.insert(cell, ValueDependencies { value, context: self.condition() });
             }
         }
         for variable in range {
-            step.reads.add(&Set::single(variable));
-            let depends = given.with(&Set::single(variable));
+            step.reads.union_with(&VariableSet::single(variable));
+            let depends = given.union(&VariableSet::single(variable));
             self.flow(&depends, variable, call.span);
             step.writes.push((variable, depends));
         }
@@ -104,10 +104,10 @@ impl Walk<'_> {
 
     /// A register action: its body operates on the memory.
     fn action(&mut self, call: &ExternCall, range: Range<usize>, methods: &[Method]) {
-        let mut step = Touch::new(Kind::If, call.span, self.depth);
+        let mut step = StateAccess::new(Kind::If, call.span, self.depth);
         self.inputs(&mut step, call);
         let outer = self.context.clone();
-        self.context.add(&step.depends());
+        self.context.union_with(&step.depends());
         step.kind = Kind::Do;
         let at = self.found.steps.list.len();
         self.found.steps.list.push(step);
@@ -121,7 +121,10 @@ impl Walk<'_> {
                 .collect();
             let known: Vec<(Cell, usize)> = self.memory.iter().map(|(c, v)| (*c, *v)).collect();
             for (cell, variable) in known {
-                let known = Known { value: Set::single(variable), context: Set::default() };
+                let known = ValueDependencies {
+                    value: VariableSet::single(variable),
+                    context: VariableSet::default(),
+                };
                 self.env.insert(cell, known);
             }
             self.list(&method.body);
@@ -132,19 +135,19 @@ impl Walk<'_> {
         self.depth -= 1;
         // The result is the first of the cells that the body returns.
         let handed: Vec<Cell> = results.into_iter().flatten().collect();
-        let handed: Vec<Set> = handed.iter().map(|cell| self.known(*cell)).collect();
-        let all = handed.iter().fold(Set::default(), |all, set| all.with(set));
+        let handed: Vec<VariableSet> = handed.iter().map(|cell| self.known(*cell)).collect();
+        let all = handed.iter().fold(VariableSet::default(), |all, set| all.union(set));
         self.context = outer;
         for (number, cell) in outputs(call).iter().flat_map(cells).enumerate() {
             let value = handed.get(number).unwrap_or(&all).clone();
-            self.env.insert(cell, Known { value, context: self.condition() });
+            self.env.insert(cell, ValueDependencies { value, context: self.condition() });
         }
         self.found.steps.close(at);
     }
 
     /// Any other extern: its outputs depend on its inputs.
     fn unknown(&mut self, call: &ExternCall) {
-        let mut step = Touch::new(Kind::Do, call.span, self.depth);
+        let mut step = StateAccess::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
         if call.object.is_none() && matches!(&*call.name, "mark_to_drop" | "drop_packet") {
             step.drops = true;
@@ -153,7 +156,7 @@ impl Walk<'_> {
         self.assign(step, &into, true);
     }
 
-    fn inputs(&self, step: &mut Touch, call: &ExternCall) {
+    fn inputs(&self, step: &mut StateAccess, call: &ExternCall) {
         for arg in &call.args {
             match arg {
                 Arg::In(value) => self.read_value(step, value),
@@ -165,11 +168,13 @@ impl Walk<'_> {
         }
     }
 
-    fn known(&self, cell: Cell) -> Set {
-        self.env.get(&cell).map_or_else(Set::default, |known| known.value.with(&known.context))
+    fn known(&self, cell: Cell) -> VariableSet {
+        self.env
+            .get(&cell)
+            .map_or_else(VariableSet::default, |known| known.value.union(&known.context))
     }
 
-    fn read_value(&self, step: &mut Touch, value: &Value) {
+    fn read_value(&self, step: &mut StateAccess, value: &Value) {
         scalars(value, &mut |expr| self.read(step, expr));
     }
 }

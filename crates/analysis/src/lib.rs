@@ -38,7 +38,7 @@ pub fn dependencies(program: &Program, sources: &SourceMap) -> Dependencies {
     let variables = Variables::new(program);
     let controls = program.units.iter().filter_map(|unit| match &unit.body {
         Body::Control { stmts, .. } => {
-            let found = dependencies::walk(program, unit, &variables, stmts);
+            let found = dependencies::analyse_control(program, unit, &variables, stmts);
             report::control(program, unit, &variables, &found, sources)
         }
         Body::Parser(_) => None,

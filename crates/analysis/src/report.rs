@@ -1,9 +1,9 @@
 //! Result of the analysis as data.
 
-use super::access_steps::{Kind, Touch};
-use super::atomic_blocks::blocks;
-use super::dependencies::Found;
-use super::variable_set::Set;
+use super::access_steps::{Kind, StateAccess};
+use super::atomic_blocks::strongly_connected_components;
+use super::dependencies::ControlDependencies;
+use super::variable_set::VariableSet;
 use super::variables::{Variables, size};
 use serde::Serialize;
 use sojourn_p4::ir::{Program, Unit};
@@ -116,7 +116,7 @@ pub(super) fn control(
     program: &Program,
     unit: &Unit,
     variables: &Variables,
-    found: &Found,
+    found: &ControlDependencies,
     sources: &SourceMap,
 ) -> Option<Control> {
     let touched = order(&found.steps.list);
@@ -134,7 +134,7 @@ pub(super) fn control(
     });
     let edges: Vec<(usize, usize)> =
         found.flows.keys().map(|(from, to)| (number[from], number[to])).collect();
-    let grouped = blocks(touched.len(), edges.iter().copied());
+    let grouped = strongly_connected_components(touched.len(), edges.iter().copied());
     let block = |group: Vec<usize>| Block {
         variables: group.iter().map(|at| names.name(touched[*at])).collect(),
         registers: group
@@ -165,7 +165,7 @@ pub(super) fn control(
 }
 
 /// The variables in the order of first access.
-fn order(steps: &[Touch]) -> Vec<usize> {
+fn order(steps: &[StateAccess]) -> Vec<usize> {
     let mut known = BTreeSet::new();
     let mut order = Vec::new();
     for step in steps {
@@ -189,7 +189,7 @@ impl Names<'_> {
         self.variables.list[variable].name.clone()
     }
 
-    fn all(&self, set: &Set) -> Vec<String> {
+    fn all(&self, set: &VariableSet) -> Vec<String> {
         set.iter().map(|variable| self.name(variable)).collect()
     }
 
@@ -199,9 +199,9 @@ impl Names<'_> {
         text.trim_end_matches([';', ' ']).to_owned()
     }
 
-    fn step(&self, touch: &Touch) -> Step {
+    fn step(&self, touch: &StateAccess) -> Step {
         let text = self.text(touch.span);
-        let uses = touch.uses.iter().filter(|variable| !touch.reads.has(*variable));
+        let uses = touch.uses.iter().filter(|variable| !touch.reads.contains(*variable));
         Step {
             depth: touch.depth,
             text: match touch.kind {

@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 /// A set of variables by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Set(Rc<Vec<u64>>);
+pub struct VariableSet(Rc<Vec<u64>>);
 
-impl Set {
+impl VariableSet {
     /// One variable.
-    pub fn single(variable: usize) -> Set {
+    pub fn single(variable: usize) -> VariableSet {
         let mut words = vec![0; variable / 64 + 1];
         words[variable / 64] = 1 << (variable % 64);
-        Set(Rc::new(words))
+        VariableSet(Rc::new(words))
     }
 
     /// True for the empty set.
@@ -20,13 +20,13 @@ impl Set {
     }
 
     /// True if the variable is in it.
-    pub fn has(&self, variable: usize) -> bool {
+    pub fn contains(&self, variable: usize) -> bool {
         self.0.get(variable / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
     }
 
     /// Union of both.
     #[must_use]
-    pub fn with(&self, other: &Set) -> Set {
+    pub fn union(&self, other: &VariableSet) -> VariableSet {
         let (long, short) =
             if self.0.len() >= other.0.len() { (self, other) } else { (other, self) };
         let inside = short.0.iter().zip(long.0.iter()).all(|(a, b)| a & !b == 0);
@@ -35,21 +35,21 @@ impl Set {
         }
         let mut words = long.0.to_vec();
         words.iter_mut().zip(short.0.iter()).for_each(|(word, more)| *word |= more);
-        Set(Rc::new(words))
+        VariableSet(Rc::new(words))
     }
 
-    /// Adds the others.
-    pub fn add(&mut self, other: &Set) {
-        *self = self.with(other);
+    /// Adds the variables of the other set.
+    pub fn union_with(&mut self, other: &VariableSet) {
+        *self = self.union(other);
     }
 
-    /// The elements that are not in the other set.
+    /// The variables that are not in the other set.
     #[must_use]
-    pub fn without(&self, other: &Set) -> Set {
+    pub fn without(&self, other: &VariableSet) -> VariableSet {
         let mut words = self.0.to_vec();
         words.iter_mut().zip(other.0.iter()).for_each(|(word, less)| *word &= !less);
         words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
-        Set(Rc::new(words))
+        VariableSet(Rc::new(words))
     }
 
     /// The variables, in order.

@@ -6,7 +6,7 @@
 //! its shared parts are copied. Between passes a packet takes its slots along unchanged. Must not
 //! depend on the meaning of the metadata.
 
-use super::standard::Standard;
+use super::standard_metadata::Standard;
 use num_bigint::BigUint;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Body, Layout, Slot, UnitId};

@@ -5,9 +5,9 @@
 //! in front of the checksum update, and continues block by block.
 
 use super::blocks::{Block, Blocks};
-use super::passthrough_headers::{HeaderInPlace, untouched};
+use super::passthrough_headers::{HeaderInPlace, find_passthrough_headers};
 use super::runtime::Runtime;
-use super::standard::{DROP_PORT, Standard};
+use super::standard_metadata::{DROP_PORT, Standard};
 use sojourn_p4::interp::{Chain, Interpreter, Link, Plan};
 use sojourn_p4::ir::Slot;
 use sojourn_p4::visit;
@@ -66,16 +66,16 @@ fn join_ingress_blocks(
     let no_error = interpreter.errors().no_error.into();
     let error = standard.parser_error.slot().map(|slot| (slot, no_error));
     links.push(Link { sets: zeros(ingress).chain(error).collect(), ..Link::plain(ingress.unit) });
-    let mut left = taken_along(interpreter, blocks, runtime);
+    let mut left = slots_carried_to_egress(interpreter, blocks, runtime);
     let mut read = read_by_all(interpreter, &[parser, verify, ingress], runtime);
     read.extend(&left);
     let answers = [standard.egress_spec, standard.mcast_grp, standard.priority];
     left.extend(answers.into_iter().filter_map(|field| field.slot()));
-    let untouched = untouched(interpreter.program(), blocks, runtime);
+    let in_place = find_passthrough_headers(interpreter.program(), blocks, runtime);
     // The fields of a header that no block accesses do not matter before its extraction.
-    let fields = untouched.iter().flat_map(HeaderInPlace::fields);
+    let fields = in_place.iter().flat_map(HeaderInPlace::fields);
     let given: Vec<Slot> = standard.given_to_ingress().chain(fields).collect();
-    let stay: Vec<Slot> = untouched.iter().map(|header| header.valid).collect();
+    let stay: Vec<Slot> = in_place.iter().map(|header| header.valid).collect();
     let chain = interpreter.chain(Plan {
         links: &links,
         given: &given,
@@ -141,7 +141,11 @@ fn zeros(block: &Block) -> impl Iterator<Item = (Slot, u128)> {
 }
 
 /// Slots of a packet's metadata from ingress that a later block reads.
-fn taken_along(interpreter: &Interpreter, blocks: &Blocks, runtime: &Runtime) -> Vec<Slot> {
+fn slots_carried_to_egress(
+    interpreter: &Interpreter,
+    blocks: &Blocks,
+    runtime: &Runtime,
+) -> Vec<Slot> {
     let Blocks { ingress, egress, compute, deparser, .. } = blocks;
     let behind = [egress, compute, deparser];
     if runtime.makes_copies() || !behind.iter().all(|block| block.is_joined()) {

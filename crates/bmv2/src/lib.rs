@@ -28,12 +28,12 @@ mod pipeline;
 mod restrictions;
 pub mod rules;
 mod runtime;
-mod standard;
+mod standard_metadata;
 mod target;
 #[cfg(test)]
 mod tests;
 
 pub use pipeline::V1Model;
 
-pub use standard::InstanceType;
+pub use standard_metadata::InstanceType;
 pub use target::Bmv2;

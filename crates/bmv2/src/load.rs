@@ -11,10 +11,10 @@ use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Executor, Interpreter};
 use sojourn_p4::ir::Program;
 use sojourn_target::arithmetic::{self, ArithmeticRules};
-use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::package::blocks;
 use sojourn_target::profile_defaults;
+use sojourn_target::unaligned_headers::unaligned_headers;
 use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn build(
     ));
     let (division, shift_count) = (&rules::DIVISION, &rules::SHIFT_COUNT);
     diagnostics.extend(arithmetic::check(&program, ArithmeticRules { division, shift_count }));
-    diagnostics.extend(ragged(&program).into_iter().map(|header| {
+    diagnostics.extend(unaligned_headers(&program).into_iter().map(|header| {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         rules::HEADER_BYTES.refuse(header.span, message).into()
     }));

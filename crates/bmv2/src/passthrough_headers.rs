@@ -12,7 +12,7 @@ use sojourn_p4::visit;
 use sojourn_target::def_use::{read_by, written_by};
 use std::collections::HashSet;
 
-/// Such a header.
+/// A header that may remain in place in front of the payload.
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderInPlace {
     /// The slot of its validity.
@@ -37,9 +37,13 @@ impl HeaderInPlace {
     }
 }
 
-/// Such headers of a program. At most one of them is valid: each is extracted only as the last
+/// The headers of a program that may remain in place. At most one of them is valid: each is extracted only as the last
 /// action of the parser.
-pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<HeaderInPlace> {
+pub fn find_passthrough_headers(
+    program: &Program,
+    blocks: &Blocks,
+    runtime: &Runtime,
+) -> Vec<HeaderInPlace> {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let unit = |unit: UnitId| &program.units[unit.index()];
     // Otherwise a header's slots differ between the blocks.

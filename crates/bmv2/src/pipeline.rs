@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
 use super::fused_pass::{FusedChain, FusedPasses};
 use super::runtime::{CloneRequest, Runtime};
-use super::standard::{DROP_PORT, InstanceType};
+use super::standard_metadata::{DROP_PORT, InstanceType};
 use sojourn_control::digest::Digest;
 use sojourn_control::fits;
 use sojourn_externs::counter::Count;

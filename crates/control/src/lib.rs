@@ -40,7 +40,7 @@ pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which
 pub use packet_generator::{
     Bits, GeneratorApplication, GeneratorPattern, GeneratorTrigger, PacketContents,
 };
-pub use rows::{append, written_out};
+pub use rows::{append, expand_rows};
 pub use runtime_control::RuntimeControl;
 pub use schema::Schema;
 pub use toml_fast_path::{Extracted, take_entries};
@@ -145,7 +145,7 @@ impl ControlPlane {
     pub fn plain(mut self) -> ControlPlane {
         for entries in &mut self.tables {
             let rows = std::mem::take(&mut entries.rows);
-            let written = rows.iter().flat_map(|rows| rows::written_out(rows));
+            let written = rows.iter().flat_map(|rows| rows::expand_rows(rows));
             entries.entries.splice(..0, written.collect::<Vec<_>>());
         }
         self
@@ -155,7 +155,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// Entries that cannot be computed, with their table.
-    pub fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
+    pub fn expand(self, program: &Program) -> Result<ControlPlane, ControlError> {
         let mut all = self.plain();
         for entries in &mut all.tables {
             let Some(from) = entries.entries_from.take() else { continue };
@@ -166,7 +166,7 @@ impl ControlPlane {
                 return Err(ControlError::unknown("table", &entries.name, &known));
             };
             let computed = codel_entries::entries(&from, table, program).map_err(refused)?;
-            entries.entries.extend(rows::written_out(&computed));
+            entries.entries.extend(rows::expand_rows(&computed));
         }
         Ok(all)
     }

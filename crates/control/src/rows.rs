@@ -64,7 +64,7 @@ pub(super) fn append_similar(rows: &mut Rows, entry: &TableEntry) -> bool {
 }
 
 /// Expands rows into entries.
-pub fn written_out(rows: &Rows) -> impl Iterator<Item = TableEntry> + '_ {
+pub fn expand_rows(rows: &Rows) -> impl Iterator<Item = TableEntry> + '_ {
     (0..rows.len()).map(|at| {
         let spec = rows.spec(at);
         let matches = spec.keys.into_iter().filter_map(|(key, m)| Some((key, value_of(&m)?)));
@@ -136,7 +136,7 @@ mod tests {
         let given = [ternary(1, 5), ternary(2, 0), ternary(3, 9)];
         let mut rows = begun(&given[0]).unwrap();
         assert!(given[1..].iter().all(|entry| append_similar(&mut rows, entry)));
-        assert_eq!(written_out(&rows).collect::<Vec<_>>(), given);
+        assert_eq!(expand_rows(&rows).collect::<Vec<_>>(), given);
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         let wide: Number = serde_json::from_str("\"0x100000000000000000000000000000000\"").unwrap();
         assert!(!is_taken(entry(MatchValue::Exact(wide), 0)));
         assert!(begun(&TableEntry { action: None, member: Some(1), ..plain() }).is_none());
-        assert_eq!(written_out(&rows).count(), 1);
+        assert_eq!(expand_rows(&rows).count(), 1);
     }
 }

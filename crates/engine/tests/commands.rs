@@ -142,7 +142,7 @@ fn comments_begin_with_a_sharp_or_with_two_slashes() {
     let text = "// routes\n\
                 table_add by_prefix note 0xab00/8 => 2 // to the servers\n\
                 \ttable_add by_value note 1 => 3# to the clients\n   // table_add by_value nonsense\n";
-    let left = program("tna/match_kinds").written_out(file(text)).unwrap();
+    let left = program("tna/match_kinds").expand_control_plane(file(text)).unwrap();
     let given = left.tables.iter().flat_map(|table| &table.entries);
     let given: Vec<_> = given.map(|entry| entry.args["value"].clone()).collect();
     assert_eq!(given, [n(2), n(3)]);
@@ -153,7 +153,7 @@ fn every_wrong_line_of_a_file_is_reported_with_its_place() {
     let program = program("tna/match_kinds");
     let wrong =
         file("table_add by_value note 1 => 1\ntable_add no note 1 => 1\n\nmirroring_add 5\n");
-    let said = program.written_out(wrong).unwrap_err().to_string();
+    let said = program.expand_control_plane(wrong).unwrap_err().to_string();
     let lines: Vec<&str> = said.lines().map(|line| line.split(": ").next().unwrap()).collect();
     assert_eq!(lines, ["commands.txt:2", "commands.txt:4"]);
 }
@@ -176,7 +176,8 @@ fn a_repeated_command_has_the_same_meaning_as_alone() {
         ("by_range", ["1->2 => 1 1", "3->3 => 1 1", "3->2 => 1 1", "3 => 1 1", "5->9 => 1 2", ""]),
     ];
     let entries = |lines: &[String]| {
-        let left = program.written_out(file(&lines.join("\n"))).map_err(|why| why.to_string())?;
+        let left =
+            program.expand_control_plane(file(&lines.join("\n"))).map_err(|why| why.to_string())?;
         Ok::<_, String>(
             left.tables.iter().flat_map(|table| table.entries.clone()).collect::<Vec<_>>(),
         )
@@ -197,17 +198,17 @@ fn a_repeated_command_has_the_same_meaning_as_alone() {
 fn an_error_that_only_the_program_reveals_is_reported_with_its_line() {
     let like = "table_add by_value note 1 => 1\n# a comment\n\ntable_add by_value note 2 => 2\n\
                 table_add by_value note 3 => 3\ntable_add by_value note 2 => 4\n";
-    let said = program("tna/match_kinds").written_out(file(like)).unwrap_err().to_string();
+    let said = program("tna/match_kinds").expand_control_plane(file(like)).unwrap_err().to_string();
     assert!(said.starts_with("commands.txt:6: ") && said.contains("Ingress.by_value"), "{said}");
     let twice = file("table_add by_value note 1 => 1\n\ntable_add by_value note 1 => 2\n");
-    let said = program("tna/match_kinds").written_out(twice).unwrap_err().to_string();
+    let said = program("tna/match_kinds").expand_control_plane(twice).unwrap_err().to_string();
     assert!(said.starts_with("commands.txt:3: ") && said.contains("Ingress.by_value"), "{said}");
 }
 
 #[test]
 fn the_state_after_commands_equals_that_of_the_program() {
     let left = program("tna/match_kinds")
-        .written_out(file(
+        .expand_control_plane(file(
             "table_add by_value note 1 => 1\n\
              table_add by_value note 2 => 2\n\
              table_modify by_value note 0 7\n\

@@ -12,8 +12,8 @@ use sojourn_p4::visit;
 use sojourn_target::applied_tables::shared_objects;
 use sojourn_target::arithmetic::{self, ArithmeticRules};
 use sojourn_target::common_limits::{self, CommonRules};
-use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
+use sojourn_target::unaligned_headers::unaligned_headers;
 use sojourn_target::{profile_defaults, validity_checks};
 
 /// The rules of limits that v1model has too.
@@ -69,7 +69,7 @@ pub(crate) fn build(
 fn check(program: &Program) -> Vec<Diagnostic> {
     let (division, shift_count) = (&rules::DIVISION, &rules::SHIFT_COUNT);
     let mut found = arithmetic::check(program, ArithmeticRules { division, shift_count });
-    found.extend(ragged(program).into_iter().map(|header| {
+    found.extend(unaligned_headers(program).into_iter().map(|header| {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         Diagnostic::from(rules::HEADER_BYTES.refuse(header.span, message))
     }));

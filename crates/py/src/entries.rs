@@ -25,7 +25,7 @@ impl Entries {
     fn json(&self) -> PyResult<String> {
         let mut entries = Vec::with_capacity(self.__len__());
         for rows in &self.rows {
-            for entry in sojourn_control::written_out(rows) {
+            for entry in sojourn_control::expand_rows(rows) {
                 let mut entry = serde_json::to_value(entry).map_err(wrong)?;
                 if let Some(said) = entry.as_object_mut() {
                     said.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));

@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]
-    use super::program::{Program, Verdict, check, look, targets};
+    use super::program::{Program, Verdict, check, inspect, targets};
     #[pymodule_export]
     use super::replay::{QueueReplay, Replay, SyntheticTrace};
     #[pymodule_export]

@@ -4,7 +4,7 @@ use crate::packet_switch::{read, wrong};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use smallvec::{SmallVec, smallvec};
-use sojourn_control::{Operation, append, written_out};
+use sojourn_control::{Operation, append, expand_rows};
 use sojourn_engine::control::BatchError;
 use sojourn_p4::interp::tables::{Form, Rows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,7 +84,7 @@ impl Operations {
             match piece {
                 Piece::Json(text) => all.push(text.clone()),
                 Piece::Entries(table, rows) => {
-                    for entry in written_out(rows) {
+                    for entry in expand_rows(rows) {
                         let operation = Operation::AddEntry { table: table.clone(), entry };
                         all.push(serde_json::to_string(&operation).map_err(wrong)?);
                     }

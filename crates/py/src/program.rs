@@ -138,10 +138,11 @@ impl Program {
     }
 
     /// A control plane, as JSON, with its computed entries expanded.
-    fn written_out(&self, py: Python<'_>, control: &str) -> PyResult<String> {
+    fn expand_control_plane(&self, py: Python<'_>, control: &str) -> PyResult<String> {
         let wrong = |error: &dyn std::fmt::Display| ConfigError::new_err(error.to_string());
         let control: ControlPlane = serde_json::from_str(control).map_err(|e| wrong(&e))?;
-        let whole = py.detach(|| self.program.written_out(control)).map_err(|e| wrong(&e))?;
+        let whole =
+            py.detach(|| self.program.expand_control_plane(control)).map_err(|e| wrong(&e))?;
         json(&whole)
     }
 
@@ -216,7 +217,7 @@ pub fn check(
 
 /// Editor information on the program at `path`, as JSON; `texts` replace files.
 #[pyfunction]
-pub fn look(
+pub fn inspect(
     py: Python<'_>,
     path: PathBuf,
     include_paths: Vec<PathBuf>,

@@ -36,9 +36,9 @@ mod crossconnect;
 pub mod discipline;
 pub mod ecn;
 mod generator;
-mod multipath;
 mod observation;
 mod router;
+mod spray_flowlet;
 mod statistics;
 mod switch;
 pub mod tm;
@@ -53,12 +53,12 @@ pub use generator::{
     Application, GeneratorChange, GeneratorError, GeneratorSetting, Generators, SettingError,
     Trigger,
 };
-pub use multipath::{Spreading, SpreadingRoutes};
 pub use observation::{
     CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
 };
 pub use router::Routes;
 pub use sojourn_packet::PortId;
+pub use spray_flowlet::{Spreading, SpreadingRoutes};
 pub use statistics::{
     BufferStatistics, Count, DepthReportStatistics, FlowControlStatistics, IngressStatistics,
     MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,

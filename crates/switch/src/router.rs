@@ -138,7 +138,7 @@ impl Routes {
 
     /// Sets the seed of the hash that chooses among several ports. Switches in a row that share one
     /// choose alike, so that a part of their links carries nothing (polarisation).
-    pub fn seed(&mut self, seed: u64) {
+    pub fn set_hash_seed(&mut self, seed: u64) {
         self.seed = seed;
     }
 
@@ -292,7 +292,7 @@ mod tests {
         let with_seed = |seed| {
             let mut routes = Routes::default();
             routes.set_equal(IpAddr::V4(to), &[PortId(1), PortId(2)]);
-            routes.seed(seed);
+            routes.set_hash_seed(seed);
             routes
         };
         let (first, same, other) = (with_seed(1), with_seed(1), with_seed(2));

@@ -14,20 +14,20 @@ use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use std::collections::{BTreeMap, HashSet};
 
-/// The rules that such a program breaks.
+/// The rule to report for each limit.
 #[derive(Clone, Copy, Debug)]
 pub struct CommonRules {
-    /// On the order in which a packet meets tables.
+    /// Order in which tables are applied.
     pub apply_order: &'static Rule,
-    /// On the steps behind a table.
+    /// More than one successor of a table.
     pub one_successor: &'static Rule,
-    /// On loops over ranges and lists.
+    /// Loops over ranges and lists.
     pub for_in: &'static Rule,
-    /// On a second lpm key.
+    /// A second lpm key.
     pub one_lpm: &'static Rule,
-    /// On action data that are no numbers.
+    /// Action data that are no numbers.
     pub action_data: &'static Rule,
-    /// On a second field of variable size.
+    /// A second field of variable size.
     pub one_varbit: &'static Rule,
     /// On the second copy of an `exit`.
     pub exit_once: &'static Rule,

@@ -26,7 +26,6 @@ pub mod def_use;
 pub mod deparser_output;
 pub mod faults;
 pub mod fields;
-pub mod header_bytes;
 pub mod load;
 pub mod log;
 pub mod memory_budget;
@@ -41,6 +40,7 @@ mod successors;
 pub mod table_order;
 pub mod target;
 pub mod trace_json;
+pub mod unaligned_headers;
 pub mod validity_checks;
 
 pub use chip_settings::{Clock, ExponentParity};

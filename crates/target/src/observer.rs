@@ -14,7 +14,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Cells that one name may mean.
+/// Maximum number of cells that one name selects.
 const MOST_CELLS: usize = 64;
 
 /// Requested observations.
@@ -30,13 +30,13 @@ pub struct TraceRequest {
 }
 
 impl TraceRequest {
-    /// Nothing.
+    /// True if nothing is requested.
     pub fn is_nothing(&self) -> bool {
         self.packets.is_empty() && !self.every_packet && self.registers.is_empty()
     }
 }
 
-/// A value of a register, from an instant on.
+/// A change of a register cell's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterChange {
     /// The pass after which it was there.

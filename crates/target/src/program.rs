@@ -95,7 +95,8 @@ impl Program {
             return Err(LoadError { diagnostics: Vec::new(), sources: Arc::default() });
         };
         let mut parsed = parse(first);
-        // Seen with the macros of the first, it may include the declarations of another all the same.
+        // This parse used the first target's macros. A program that includes another target's
+        // declarations is parsed again with that target's.
         if options.target.is_none()
             && let Some(other) = targets.included(&parsed.1)
         {
@@ -116,7 +117,7 @@ impl Program {
                 Some(Err(mut found)) => diagnostics.append(&mut found),
                 None => {}
             }
-            // A name that only another chip has is said once, and as that.
+            // A name that only another chip declares is reported once, by that diagnostic.
             let foreign = || targets.iter().find_map(|t| t.foreign(&diagnostics, &map));
             if program.is_none()
                 && let Some(foreign) = foreign()
@@ -314,9 +315,12 @@ impl Program {
     /// # Errors
     /// Returns an error with its position if an entry does not fit the program, or if its target
     /// rejects the program.
-    pub fn written_out(&self, control: ControlPlane) -> Result<ControlPlane, ControlError> {
+    pub fn expand_control_plane(
+        &self,
+        control: ControlPlane,
+    ) -> Result<ControlPlane, ControlError> {
         if control.commands.is_none() {
-            return control.written_out(&self.ir);
+            return control.expand(&self.ir);
         }
         let refused = |error: LoadError| ControlError::Message(error.render(&Default::default()));
         let mut plane = self.instantiate(1).map_err(refused)?;

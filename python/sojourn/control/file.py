@@ -226,7 +226,7 @@ def with_all_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str
     if not computed and "commands" not in control:
         return control
     try:
-        whole = choice.compiled.written_out(json.dumps(control))
+        whole = choice.compiled.expand_control_plane(json.dumps(control))
     except ConfigError as error:
         # A line of commands has its place already.
         where = "" if "commands" in control else f"{shown(choice.control_file or choice.program)}: "

@@ -1,7 +1,7 @@
 """A switch under control: tables, registers, counters and meters by name, as Python objects.
 
-Depends on a door to the switch, whatever is behind it: one in virtual time, a live one of another
-process, one that speaks P4Runtime. Names may be given by their ends. Must not depend on a protocol.
+Depends on `Transport`, which hides whether the switch is simulated, a live one of another process
+or reached by P4Runtime. Names may be given by their ends. Must not depend on a protocol.
 """
 
 import json
@@ -23,7 +23,7 @@ Match = int | str | Mapping[str, int | str]
 
 
 class Transport(Protocol):
-    """The way to a switch; requests are the engine's JSON. `str` makes it of gathered ones."""
+    """Connection to a switch. Requests are the engine's JSON; `str` converts gathered ones to it."""
 
     def describe(self) -> str:
         """The program's description."""
@@ -278,7 +278,7 @@ class Meter(_Cells):
         self._switch.apply({"op": "set_meter", "name": self.name, "index": index, "spec": spec})
 
     def reset(self, index: int) -> None:
-        """Everything is green again."""
+        """Removes the cell's configuration; all its packets are green."""
         self._switch.apply({"op": "reset_meter", "name": self.name, "index": index})
 
 

@@ -1,7 +1,7 @@
 """The modules of a user's script: the script and its imports from its folder.
 
 Each run loads modules of its own, because runs go on at the same time in one process. The files are
-known from the import statements before any of the code runs. Uses no switch and no run.
+known from the import statements before any of the code runs. Must not depend on switches or runs.
 """
 
 import ast
@@ -42,7 +42,7 @@ def script_files(script: Path, folder: Path | None = None, package: str = "") ->
 
 
 def error_place(error: BaseException, files: Collection[str]) -> str:
-    """`FILE:LINE` of the last line in `files` that the error has passed, or nothing."""
+    """`FILE:LINE` of the innermost traceback entry in `files`; empty if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
     if isinstance(error, SyntaxError) and error.filename in files:

@@ -1,7 +1,7 @@
 """The line of a TOML file on which a key is written, for messages that point there.
 
 Uses nothing but the text: the standard library's TOML reader keeps no places. It follows table
-headers and keys at the start of a line; what it cannot follow it does not guess.
+headers and keys at the start of a line, and returns nothing for anything else.
 """
 
 import re

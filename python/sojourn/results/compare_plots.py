@@ -65,7 +65,7 @@ def comparison(found: Sequence[Setup]) -> Figure:
                 _curve(curves, run, colour, name, floor)
             for run in runs:
                 _box(boxes, run, place, colour, 1 / max(len(runs), 1), floor)
-        _dress(curves, boxes, label, [setup.name for setup in found], first=not column)
+        _style_axes(curves, boxes, label, [setup.name for setup in found], first=not column)
     figure.tight_layout(rect=(0, 0.02, 1, 1))
     return figure
 
@@ -87,14 +87,14 @@ def _box(axes: Axes, run: AqmResult, place: int, colour: str, alpha: float, floo
 
 
 def quantiles(curve: Distribution) -> list[float] | None:
-    """The delays, ns, that 5, 25, 50, 75 and 95 in 100 packets did not exceed, to 2.3 %."""
+    """Percentiles 5, 25, 50, 75 and 95 of the delay, ns; a bin of the distribution is 2.3 % wide."""
     if not len(curve.share):
         return None
     places = np.minimum(np.searchsorted(curve.share, _SHARES), len(curve.delay) - 1)
     return [float(delay) for delay in curve.delay[places]]
 
 
-def _dress(curves: Axes, boxes: Axes, label: str, names: Sequence[str], *, first: bool) -> None:
+def _style_axes(curves: Axes, boxes: Axes, label: str, names: Sequence[str], *, first: bool) -> None:
     curves.set_title(label, loc="left", fontsize=10, fontweight="bold")
     curves.set_ylim(0, 101)
     boxes.set_ylim(len(names) - 0.4, -0.6)

@@ -1,6 +1,6 @@
 """Time series of each flow: goodput, window, round trip, retransmissions; and fairness.
 
-Reads the samples of `flows.parquet` in bounded pieces. Draws nothing.
+Reads the samples of `flows.parquet` in bounded pieces. Must not depend on plots.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from sojourn.runtime.run_files import FLOWS
 
 _BINS = 100
 _MOST = 2_000
-"""Flows of which series are kept; of more the page would tell nothing anyhow."""
+"""Maximum number of flows whose series are kept; a plot of more is unreadable."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FlowSeries:
-    """A row a flow that has samples, a column a bin of equal length; NaN before the first."""
+    """One row for each flow with samples, one column for each bin; NaN before the first sample."""
 
     flows: tuple[int, ...]
     """Their places in the scenario."""

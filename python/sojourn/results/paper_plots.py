@@ -102,7 +102,7 @@ def _curves(
                 linestyle=DASHES[place % len(DASHES)],
                 linewidth=1.3,
             )
-        _dress(panel, title, axis, counted, floor)
+        _style_axes(panel, title, axis, counted, floor)
     for panel in grid[len(panels) :]:
         panel.set_visible(False)
     look = {"loc": "outside lower center", "ncols": most, "frameon": False, "fontsize": 8}
@@ -110,7 +110,7 @@ def _curves(
     return figure
 
 
-def _dress(panel: Axes, title: str, axis: str, counted: str, floor: float) -> None:
+def _style_axes(panel: Axes, title: str, axis: str, counted: str, floor: float) -> None:
     panel.set_xscale("log")
     panel.set_ylim(0, 101)
     if panel.get_xlim()[0] < floor:

@@ -39,8 +39,8 @@ from sojourn.runtime.run_files import (
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
 _STEPS = 20
-"""Pieces in which simulated time is taken, so that progress can be seen and a run be stopped, until
-it is known how long one takes."""
+"""Number of steps into which a run is divided, for progress and interruption, until its speed is
+known."""
 
 _PIECE = 0.02
 """Seconds of wall-clock time that a piece is to take: between two of them a run waits for the

@@ -6,7 +6,7 @@
 //! cannot do.
 
 use super::{Runtime, Site, out};
-use crate::standard::DROP_PORT;
+use crate::standard_metadata::DROP_PORT;
 use sojourn_externs::checksum_code;
 use sojourn_externs::field_input::Input;
 use sojourn_externs::hash::Algorithm;

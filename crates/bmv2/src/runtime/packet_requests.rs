@@ -4,7 +4,7 @@
 //! reads the requests when the control has ended.
 
 use super::{CloneRequest, Fields, Runtime};
-use crate::standard::DROP_PORT;
+use crate::standard_metadata::DROP_PORT;
 use sojourn_control::digest::Digest;
 use sojourn_externs::call::scalar;
 use sojourn_p4::interp::Context;

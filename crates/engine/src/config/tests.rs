@@ -1,3 +1,5 @@
+//! Tests of reading and checking the configuration of a run.
+
 use super::*;
 use sojourn_control::{MatchValue, Number};
 

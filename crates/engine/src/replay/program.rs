@@ -1,8 +1,8 @@
 //! A P4 program under replay: both passes of each packet, and in between its mirrored copies and the
 //! packets that the chip's generators make.
 //!
-//! The packet enters ingress at the time that makes the difference of the two passes' clocks its
-//! sojourn time, and egress when it leaves the queue. On a chip that difference also contains the
+//! Ingress runs at the departure time minus the sojourn time, so that the two passes' timestamps
+//! differ by exactly the sojourn time; egress runs when the packet leaves the queue. On a chip that difference also contains the
 //! few hundred nanoseconds of the ingress pipeline; here all AQMs receive the same sojourn time. A
 //! copy passes through egress of its session's port a fixed time after the pass that requested it,
 //! a generated packet as long after its ingress. There is no queue of these, and none is lost.

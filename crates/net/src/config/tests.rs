@@ -1,3 +1,5 @@
+//! Tests of reading and checking a network's configuration.
+
 use super::*;
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Frames that are compact behind their Ethernet headers, against whole ones.
+//! Tests that frames whose bytes are abstract behind the Ethernet header give the rows of whole ones.
 
 use super::*;
 use crate::records::{ExchangeRows, FlowRows, PacketRows};
@@ -10,8 +10,8 @@ use sojourn_packet::{IngressDecision, IngressInput};
 
 const MS: u64 = 1_000_000;
 
-/// Puts seven bytes in front of packets between its passes, as a program does that notes the time, and does
-/// to some what a mistake would: drops them, sends them back, changes their Ethernet headers.
+/// Inserts seven bytes in front of packets between its passes, as a program that stores a timestamp
+/// does; drops, reflects or corrupts some packets.
 struct Bridge {
     declares: bool,
     passes: u32,

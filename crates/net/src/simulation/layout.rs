@@ -359,7 +359,7 @@ impl<'a> Builder<'a> {
         }
         for ((place, switch), own) in switches().enumerate().zip(&mut routes) {
             let given = switch.multipath.and_then(|multipath| multipath.seed);
-            own.seed(given.unwrap_or(place as u64 + 1));
+            own.set_hash_seed(given.unwrap_or(place as u64 + 1));
         }
         routes
     }

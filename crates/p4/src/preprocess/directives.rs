@@ -65,7 +65,8 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    /// A slip of the pen is an error; any other line is a remark, as p4c takes it to be.
+    /// Reports an unknown directive: an error if it resembles a known one, else a warning, as p4c
+    /// skips the line.
     fn unknown_directive(&mut self, name: &Token) {
         self.rest_of_directive();
         let message = format!("unknown directive `#{}`", name.spelling());

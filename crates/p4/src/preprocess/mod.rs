@@ -1,4 +1,4 @@
-//! The preprocessor: files and macros in, one row of tokens out, each with the place it came from.
+//! The preprocessor: files and macros in, one sequence of tokens out, each with the place it came from.
 //!
 //! Implements the specification (section 6.2) and what C programmers expect beyond it: macros with
 //! arguments, `#` and `##`, variadics, `#line`. Uses `lex`; must not depend on P4's grammar. Macros

@@ -1,3 +1,5 @@
+//! Tests of `codel_2021`.
+
 use super::*;
 use crate::discipline;
 

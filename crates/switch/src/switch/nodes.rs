@@ -1,4 +1,4 @@
-//! Reconfiguration of scheduler nodes: which are a port's, their rates, their queues.
+//! Reconfiguration of scheduler nodes: their ports, their rates, the queues below them.
 //!
 //! A node is used by one port of its port group. A port's own node has all its queues until they are
 //! put elsewhere. Must not depend on the caller.

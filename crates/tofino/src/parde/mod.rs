@@ -45,7 +45,7 @@ use crate::fit::check_casts;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Layout, Program, Slot, UnitId};
-use sojourn_target::header_bytes::ragged;
+use sojourn_target::unaligned_headers::unaligned_headers;
 
 /// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
 pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
@@ -61,7 +61,7 @@ pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnos
     depth::check(chip, program, blocks[3], &mut found);
     unions::check(program, blocks, &mut found);
     generics::check(program, &mut found);
-    for header in ragged(program).into_iter().filter(|header| !header.flexible) {
+    for header in unaligned_headers(program).into_iter().filter(|header| !header.flexible) {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         found.push(rules::HEADER_BYTES.refuse(header.span, message).into());
     }

@@ -48,7 +48,7 @@ fn fault(header: &Layout, bits: &Expr) -> Option<String> {
     })
 }
 
-/// The bits of a field that a length is computed of.
+/// The bits of a field from which a length is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Source {
     slot: Slot,

@@ -1,3 +1,5 @@
+//! Tests of the limit on parse depth.
+
 use crate::load::{LoadOptions, load};
 use crate::pipeline::Tofino;
 use crate::testing::{Parts, load_text, p4_folder};

@@ -1,4 +1,4 @@
-"""A guest from its start to its end: an ordinary process, watched, bounded in time, ended by id.
+"""Runs a guest kernel as a child process: starts it, follows its console, ends it in time by its id.
 
 Depends on a kernel that is a program, and on the files that guest and host share. Whatever happens,
 none of the guest's processes is left, and its console is in a file. Must not depend on networks.
@@ -43,7 +43,8 @@ class GuestError(SojournError):
 def run_guest(
     kernel: Kernel, folder: Path, limit: float, on_progress: Callable[[int], None]
 ) -> bool:
-    """Boots `kernel`, whose first process does the job in `folder`; true if with priority.
+    """Boots `kernel`, whose first process does the job in `folder`. Returns true if it ran with
+    real-time priority.
 
     `limit` is in seconds; `on_progress` hears how far the run is, in ns.
     """

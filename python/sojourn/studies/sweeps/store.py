@@ -1,7 +1,7 @@
 """A sweep's folder: a folder for each run that has ended, named by its digest.
 
-A run's folder appears whole, by a rename, so whatever ends the sweep, what is there is right and
-need not be run again. Depends on files only; knows neither workers nor figures.
+A run's folder appears whole, by a rename, so after an interruption every folder that is there is
+complete and need not be run again. Depends on files only; knows neither workers nor figures.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ _FORMAT = 1
 
 
 class Store:
-    """The folder at `path`, ours alone as long as `open` is entered."""
+    """The folder at `path`; locked for this process while the context manager `open` is active."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -83,7 +83,7 @@ def write_tables(plan: SweepPlan, store: Store) -> pa.Table:
 
 @dataclass(frozen=True)
 class Tables:
-    """What plots of a sweep are of."""
+    """The tables from which the plots of a sweep are drawn."""
 
     runs: pa.Table
     """A row per run and bottleneck."""
@@ -101,8 +101,8 @@ def read_tables(folder: Path, runs: pa.Table | None = None) -> Tables:
 
 
 def end_to_end(groups: pa.Table) -> pa.Table:
-    """A row for each run and group: what is measured from end to end, such as completion times, is
-    repeated in the rows of all bottlenecks."""
+    """A row for each run and group, for end-to-end figures such as completion times, which the
+    table repeats for every bottleneck."""
     columns = (groups.column(name).to_pylist() for name in ("run", "group"))
     first: dict[tuple[Any, Any], int] = {}
     for place, key in enumerate(zip(*columns, strict=True)):
@@ -117,14 +117,14 @@ def read_list(folder: Path, name: str) -> pa.Table | None:
 
 
 def _typed(plan: SweepPlan, name: str) -> list[pa.Field]:
-    """Columns whose type no single row shows, for a figure may be absent in all of them."""
+    """Columns with declared types, as a figure may be absent from every row."""
     taken = {field.name for field in _identity(plan.axes)}
     own = group_fields() if name == GROUPS else []
     return [field.with_name(_free(field.name, taken, name)) for field in own]
 
 
 def _free(column: str, taken: Collection[str], table: str) -> str:
-    """A column's name where an axis may be called the same."""
+    """The column's name, prefixed with the table's if an axis has that name."""
     return f"{table}_{column}" if column in taken else column
 
 

@@ -94,7 +94,7 @@ def analyse(
     """Looks at the program in the file `program`; `texts` stand in place of files."""
     paths = list(with_own_folder(include_paths, program))
     unsaved = {str(path): text for path, text in texts.items()}
-    answer = json.loads(_core.look(str(program), paths, dict(defines or {}), unsaved))
+    answer = json.loads(_core.inspect(str(program), paths, dict(defines or {}), unsaved))
     return Analysis(
         program, answer["diagnostics"], answer["names"], answer["target"], answer["stages"]
     )

@@ -11,8 +11,8 @@ use crate::wire::{Ecn, TcpFlags, TcpSegment};
 use sojourn_packet::Time;
 
 impl Connection {
-    /// A segment arrived before the connection was open; true if it is to be read as those are that
-    /// arrive later.
+    /// Handles a segment before the connection is open. True if the segment must then also be
+    /// handled as one of an open connection.
     #[cold]
     pub(super) fn opens(&mut self, now: Time, segment: &TcpSegment) -> bool {
         match self.state {

@@ -1,3 +1,5 @@
+//! Tests of how a connection closes.
+
 use super::*;
 
 #[test]

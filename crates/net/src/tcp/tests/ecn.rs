@@ -1,3 +1,5 @@
+//! Tests of ECN, DCTCP and accurate ECN.
+
 use super::*;
 use crate::wire::Ecn;
 

@@ -1,3 +1,5 @@
+//! Tests of the handshake.
+
 use super::*;
 
 #[test]

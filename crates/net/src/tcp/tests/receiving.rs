@@ -1,3 +1,5 @@
+//! Tests of the receiving half.
+
 use super::*;
 
 fn sack(segment: &TcpSegment) -> Vec<(u32, u32)> {

@@ -1,3 +1,5 @@
+//! Tests of loss recovery.
+
 use super::*;
 
 /// A NewReno sender with `n` segments outstanding, in avoidance or not, and an RTT of 10 ms.

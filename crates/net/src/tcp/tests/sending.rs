@@ -1,3 +1,5 @@
+//! Tests of the sending half.
+
 use super::*;
 
 #[test]

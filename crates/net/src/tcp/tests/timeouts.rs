@@ -1,3 +1,5 @@
+//! Tests of retransmission timeouts.
+
 use super::*;
 use crate::tcp::jiffies::expiry;
 

@@ -1,3 +1,5 @@
+//! Tests of chains of units.
+
 use super::*;
 use crate::compile::compile_with;
 use crate::interp::{Executor, NoExterns};

@@ -1,4 +1,4 @@
-//! Conditions inside a register action, decided for the outcome that is walked.
+//! Evaluation of the conditions of a register action, for one joint outcome of its comparisons.
 
 use super::{Binding, Body, Result};
 use crate::register_action::condition::{Comparison, fit};

@@ -2,7 +2,7 @@
 //!
 //! Spraying takes the ports of a destination in turn, packet by packet. Flowlet switching (LetFlow,
 //! NSDI 2017) draws a new port for a flow after a gap without packets. Both have state, in contrast to
-//! [`Routes`], and need the time of a pass. Must not depend on hosts, links or queues.
+//! ECMP by hash in [`Routes`], and need the time of a pass. Must not depend on hosts, links or queues.
 
 use crate::discipline::flow_hash;
 use crate::router::{Routes, chosen};

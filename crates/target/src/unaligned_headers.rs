@@ -25,7 +25,7 @@ pub struct UnalignedHeader {
 
 /// The unaligned headers among the parameters of a program's blocks and the headers that its
 /// parsers extract.
-pub fn ragged(program: &Program) -> Vec<UnalignedHeader> {
+pub fn unaligned_headers(program: &Program) -> Vec<UnalignedHeader> {
     let mut found = BTreeMap::new();
     for (index, unit) in program.units.iter().enumerate() {
         unit.params.iter().for_each(|param| collect_unaligned(&param.ty, &mut found));

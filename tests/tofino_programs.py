@@ -1,7 +1,8 @@
 """Generates small TNA programs, each with one language construct in one place.
 
-A cell is a pair of a construct and a place, where it stands in the program. Every cell has a program, and a seed chooses kinds and widths.
-`tests/verdicts/tofino.csv` has what the open Tofino compiler says of each; it is written by
+A cell is a pair of a construct and a place, where it stands in the program. Every cell has a
+program, and a seed chooses kinds and widths. `tests/verdicts/tofino.csv` has what the open Tofino
+compiler says of each; it is written by
 
     python tests/tofino_programs.py --judge FOLDER [--jobs 2] [--part 1/2] [--again]
 

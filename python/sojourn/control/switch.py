@@ -23,7 +23,7 @@ Match = int | str | Mapping[str, int | str]
 
 
 class Transport(Protocol):
-    """Connection to a switch. Requests are the engine's JSON; `str` converts gathered ones to it."""
+    """Connection to a switch. Requests are the engine's JSON; `str` converts gathered ones."""
 
     def describe(self) -> str:
         """The program's description."""

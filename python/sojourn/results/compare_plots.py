@@ -87,14 +87,16 @@ def _box(axes: Axes, run: AqmResult, place: int, colour: str, alpha: float, floo
 
 
 def quantiles(curve: Distribution) -> list[float] | None:
-    """Percentiles 5, 25, 50, 75 and 95 of the delay, ns; a bin of the distribution is 2.3 % wide."""
+    """Percentiles 5, 25, 50, 75 and 95 of the delay, ns, from bins that are 2.3 % wide."""
     if not len(curve.share):
         return None
     places = np.minimum(np.searchsorted(curve.share, _SHARES), len(curve.delay) - 1)
     return [float(delay) for delay in curve.delay[places]]
 
 
-def _style_axes(curves: Axes, boxes: Axes, label: str, names: Sequence[str], *, first: bool) -> None:
+def _style_axes(
+    curves: Axes, boxes: Axes, label: str, names: Sequence[str], *, first: bool
+) -> None:
     curves.set_title(label, loc="left", fontsize=10, fontweight="bold")
     curves.set_ylim(0, 101)
     boxes.set_ylim(len(names) - 0.4, -0.6)

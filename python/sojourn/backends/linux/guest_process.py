@@ -1,4 +1,4 @@
-"""Runs a guest kernel as a child process: starts it, follows its console, ends it in time by its id.
+"""Runs a guest kernel as a child process: starts it, follows its console, ends it by its id.
 
 Depends on a kernel that is a program, and on the files that guest and host share. Whatever happens,
 none of the guest's processes is left, and its console is in a file. Must not depend on networks.

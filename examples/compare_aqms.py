@@ -3,7 +3,7 @@
     python examples/compare_aqms.py
 
 The same flows run once through each AQM: tail drop, the native CoDel of RFC 8289 and CoDel as a P4
-program for Tofino. A result holds Arrow tables; `result.summary` has one row an AQM.
+program for Tofino. A result holds Arrow tables; `result.summary` has one row for each AQM.
 """
 
 from typing import Any

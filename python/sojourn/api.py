@@ -219,7 +219,7 @@ def replay_trace(
     """Puts the same packets to P4 programs and to RFC 8289, and compares their drops.
 
     `trace` is a run's folder or the name of a synthetic one (docs/equivalence.md), for which
-    `rate`, `duration` and `seed` are. A row a queue of the trace and AQM: how many drops RFC 8289
+    `rate`, `duration` and `seed` are. A row per queue of the trace and AQM: how many drops RFC 8289
     makes and how many the AQM, the share of packets that both decide alike, the RFC's drops that
     it makes at the same packet, and within 1 us, and those that are missing or too many. Raises
     `ScenarioError` for a name or a quantity that makes no sense.

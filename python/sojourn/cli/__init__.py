@@ -1,4 +1,4 @@
-"""The command line: one file a command, `shared.py` for common parts.
+"""The command line: one file for each command, `shared.py` for common parts.
 
 Depends on the package's functions and shows what they return. A mistake of the user's ends in a
 message of one screen and status 2, a fault of ours in status 1, an interruption in 130.

@@ -73,7 +73,7 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Plain: rich's Markdown would take half of the time to show one line a command."""
+        """Plain: rich's Markdown would take half of the time to show one line for each command."""
         super(TyperGroup, self).format_help(ctx, formatter)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

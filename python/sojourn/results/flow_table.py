@@ -17,7 +17,7 @@ from sojourn.runtime.arrow_tables import MARK, SENT, was_queued
 
 @dataclass(frozen=True)
 class FlowFigures:
-    """A row a flow of the scenario; NaN where a flow has none."""
+    """One row for each flow of the scenario; NaN where a flow has none."""
 
     goodput: Floats
     """bit/s."""

@@ -1,4 +1,4 @@
-"""Arrow tables of groups of flows: a row an AQM, queue and group, with all figures.
+"""Arrow tables of groups of flows: one row for each AQM, queue and group, with all figures.
 
 Depends on the figures of groups; times are in ns, rates in bit/s, shares of 1.
 """

@@ -47,7 +47,7 @@ class RunResult(Result):
 
     @property
     def summary(self) -> pa.Table:
-        """The result table: a row an AQM, all figures of `Summary`; ns, bit/s, shares of 1.
+        """The result table: one row for each AQM, all figures of `Summary`; ns, bit/s, shares of 1.
 
         >>> result = sojourn.run("bufferbloat", aqms="codel", set={"duration": "1 s"}, report=False)
         >>> result.summary.column("aqm").to_pylist()
@@ -62,7 +62,7 @@ class RunResult(Result):
 
     @property
     def groups(self) -> pa.Table:
-        """The groups of flows: a row an AQM, measured queue and group, after one for all flows of
+        """The groups of flows: a row per AQM, measured queue and group, after one for all flows of
         the queue; ns, bit/s, shares of 1.
 
         >>> result = sojourn.run("voip", aqms="codel", set={"duration": "3 s"}, report=False)
@@ -75,7 +75,7 @@ class RunResult(Result):
 
     @property
     def slowdowns(self) -> pa.Table:
-        """Slowdown by size of transfers whose sizes are those of a table: a row an AQM, group and
+        """Slowdown by size of transfers whose sizes are those of a table: a row per AQM, group and
         bin; sizes in bytes."""
         from sojourn.results.slowdown_bins import slowdown_table
 

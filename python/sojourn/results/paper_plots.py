@@ -37,7 +37,7 @@ def paper_figures(result: Result, width: float) -> Iterator[tuple[str, Figure]]:
 
 
 def _over_time(result: Result, queue: Queue, width: float) -> Figure:
-    """A panel an AQM: mean and range of the delay."""
+    """One panel for each AQM: mean and range of the delay."""
     count = len(queue.runs)
     figure = Figure(figsize=(width, 0.62 + 0.85 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, sharey=True, squeeze=False)[:, 0]

@@ -1,4 +1,4 @@
-"""The pictures of each queue as PNG: its delay over time, a panel an AQM, and the distribution.
+"""The pictures of each queue as PNG: its delay over time, a panel per AQM, and the distribution.
 
 Depends on the figures that `statistics` derived and on matplotlib. Uses no rows.
 """
@@ -93,7 +93,7 @@ def _title(result: Result) -> str:
 
 @plain_text()
 def delay_over_time(result: Result, queue: Queue) -> Figure:
-    """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
+    """A panel per AQM, all on the same logarithmic scale, with the target drawn through each."""
     shown = queue.runs
     height = 1.0 + 1.55 * len(shown)
     figure = Picture(figsize=(10, height))

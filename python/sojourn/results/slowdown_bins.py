@@ -101,7 +101,7 @@ def _bin(group: str, bins: str, sizes: Longs, slow: Floats) -> SlowdownBin:
 
 
 def slowdown_table(result: "Result") -> "pa.Table":
-    """All bins of a result: a row an AQM, group and bin; sizes in bytes."""
+    """All bins of a result: one row for each AQM, group and bin; sizes in bytes."""
     import pyarrow as pa
 
     kinds: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64()}

@@ -1,4 +1,4 @@
-"""The result table, one row an AQM: its columns, and how a terminal shows them.
+"""The result table, one row for each AQM: its columns, and how a terminal shows them.
 
 Depends on the figures that `statistics` derived and on rich. The report shows the same columns.
 """

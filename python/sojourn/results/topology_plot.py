@@ -1,4 +1,4 @@
-"""The picture of a network with the load of each direction of each link, a panel an AQM.
+"""The picture of a network with the load of each direction of each link, one panel for each AQM.
 
 Depends on the loads and on matplotlib. Uses no rows.
 """
@@ -55,7 +55,7 @@ def topology_svg(result: Result) -> str:
 
 @plain_text()
 def topology_loads(result: Result) -> Figure | None:
-    """A panel an AQM; nothing if no run counted the loads of links."""
+    """One panel for each AQM; nothing if no run counted the loads of links."""
     scenario = result.scenario
     loads = {
         label: found

@@ -1,4 +1,4 @@
-"""Matching of packets before and behind the bottleneck: one row a packet, with its verdict.
+"""Matching of packets before and behind the bottleneck: one row for each packet, with its verdict.
 
 Depends on the captured frames and on how the qdisc drops. A packet that entered and never left was
 dropped: for want of room if the queue was full when it came, else by the AQM. A discipline that
@@ -22,7 +22,7 @@ _BEYOND = 1 << 44
 
 @dataclass(frozen=True)
 class Rows:
-    """One row a packet, in the order of the verdicts; times in ns, by the guest's clock."""
+    """One row for each packet, in the order of the verdicts; times in ns, by the guest's clock."""
 
     packet: Longs
     flow: Longs

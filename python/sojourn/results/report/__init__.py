@@ -30,7 +30,7 @@ from sojourn.results.traffic.curves import completion_curves, voice_curves
 from sojourn.runtime.run_files import REPORT
 
 _OVER_TIME = (
-    "One panel an AQM, all on the same logarithmic scale. The line is the mean queue delay of the "
+    "A panel per AQM, all on the same logarithmic scale. The line is the mean queue delay of the "
     "packets that left the queue in each {bin}; the shade reaches from the least to the most. The "
     "dashed line is the target; red strokes at the foot are drops, violet ones "
     "marks. Point at an instant to read all of them; drag sideways to zoom in "
@@ -158,7 +158,7 @@ def _registers(result: Result) -> Iterator[_Plot]:
 
 
 def _traffic(result: Result) -> Iterator[_Plot]:
-    """Distributions of completion times and of voices' delays, a panel a group."""
+    """Distributions of completion times and of voices' delays, one panel for each group."""
     for name, title, text, axis, panels in (
         ("completion", "Completion times", _COMPLETION, "completion time", completion_curves),
         ("voice", "Delay of voice", _VOICE, "one-way delay", voice_curves),

@@ -1,4 +1,4 @@
-"""The report's plots: a queue's delay over time, a panel an AQM, and its distribution.
+"""The report's plots: a queue's delay over time, one panel for each AQM, and its distribution.
 
 Depends on the figures that `statistics` derives and on `panels`, not on the page.
 """
@@ -112,7 +112,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
 
 
 def traffic(result: Result, groups: Sequence[tuple[str, list[Curve]]], axis: str) -> Figure:
-    """The share of each group's times up to a time, a panel a group, a curve an AQM."""
+    """The share of each group's times up to a time, a panel per group, a curve per AQM."""
     look = looks(result.folder.runs)
     times = [time for _, curves in groups for _, time, _ in curves]
     floor = delay_floor(result.scenario.target)

@@ -48,7 +48,7 @@ def series_of(result: Result) -> dict[str, FlowSeries]:
 
 
 def shares(result: Result, series: Mapping[str, FlowSeries]) -> Figure:
-    """Goodput of all flows together and Jain's index, a curve an AQM."""
+    """Goodput of all flows together and Jain's index, one curve for each AQM."""
     look = looks(result.folder.runs)
     figure = Figure(_time(series), panel_height=220)
     figure.legend = [Entry(label, look[label].colour, look[label].dash) for label in series]

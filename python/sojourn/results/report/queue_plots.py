@@ -27,7 +27,7 @@ _ROWS: tuple[_Row, ...] = (
 
 
 def queue_course(result: Result, queue: Queue) -> Figure:
-    """Four panels on one time axis, a curve an AQM in each."""
+    """Four panels on one time axis, one curve for each AQM in each."""
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     figure = Figure(Scale(0, result.scenario.duration / 1e9, "time, s"), panel_height=150)

@@ -1,4 +1,4 @@
-"""The report's plots of registers over time, a panel a register.
+"""The report's plots of registers over time, one panel for each register.
 
 Depends on the rows of `registers.parquet` and on `panels`, not on the page.
 """

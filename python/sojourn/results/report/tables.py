@@ -37,7 +37,7 @@ class Table:
 
 
 def result_table(result: Result) -> Table:
-    """A row an AQM."""
+    """One row for each AQM."""
     look, columns = looks(result.folder.runs), result_columns(result)
     return Table(
         heads=["AQM", *_heads(columns)],

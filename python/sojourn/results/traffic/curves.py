@@ -1,4 +1,4 @@
-"""Distributions of completion times and of voices' delays: for each group, a curve an AQM.
+"""Distributions of completion times and of voices' delays: for each group, one curve for each AQM.
 
 Depends on a run's rows. Must not depend on a plotting library.
 """

@@ -62,7 +62,7 @@ def read_voices(
     until: int | None = None,
     since: int = 0,
 ) -> list[Voice]:
-    """The voices in `folder`, a row a group; with `until`, as if the run had ended then; of what
+    """The voices in `folder`, a row per group; with `until`, as if the run had ended then; of what
     was sent after the warm-up `since`, ns."""
     voices = []
     table = None

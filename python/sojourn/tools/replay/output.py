@@ -186,7 +186,7 @@ class StudyFolder:
         write_text(self.path / DESCRIPTION, text)
 
     def _write_decisions(self, found: TraceOutcome) -> None:
-        """A row a packet: the input of all AQMs, and the decision of each."""
+        """One row for each packet: the input of all AQMs, and the decision of each."""
         rows = found.rows
         columns: dict[str, Any] = {
             "time": rows.time,

@@ -31,7 +31,7 @@ Raced = dict[str, dict[str, list[list[Race]]]]
 
 @plain_text()
 def write_equivalence(pooled: Pooled, path: Path) -> None:
-    """A panel a group of traces: the share of the reference's drops matched within a time."""
+    """A panel per group of traces: the share of the reference's drops matched within a time."""
     groups = list(pooled)
     wide = min(len(groups), _ABREAST)
     high = -(-len(groups) // wide)
@@ -80,7 +80,7 @@ def write_equivalence(pooled: Pooled, path: Path) -> None:
 
 @plain_text()
 def write_race(raced: Raced, path: Path) -> None:
-    """A column a group: packets that meet unsynchronised state, and what becomes of drops."""
+    """A column per group: packets that meet unsynchronised state, and what becomes of drops."""
     groups = list(raced)
     figure = Figure(figsize=(max(4.2 * len(groups), 6), 5.6), layout="constrained")
     panels = figure.subplots(2, len(groups), sharex=True, sharey="row", squeeze=False)

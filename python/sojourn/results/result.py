@@ -16,6 +16,7 @@ from sojourn.common.resources import shown
 from sojourn.common.textfile import read_json
 from sojourn.errors import ScenarioError
 from sojourn.model.scenario import Scenario
+from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.results.faults import faults
 from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures, grouped
 from sojourn.results.link_phases import Phase, read_phases
@@ -176,24 +177,12 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
     path = folder.path / run.folder
     since = counted_from(scenario, until)
     try:
-        tallies = {queue.name: GroupTally(path, scenario) for queue in scenario.bottlenecks}
-        shapers = dict(zip(tallies, _shapers(path), strict=True))
-        findings = {
-            bottleneck.name: read_findings(
-                path,
-                target=scenario.target,
-                rate=bottleneck.as_built(shapers[bottleneck.name].rate).mean_rate,
-                duration=scenario.duration,
-                packet_rate=bottleneck.packet_rate,
-                burst=shapers[bottleneck.name].burst,
-                rows=bottleneck.rows,
-                since=since,
-                until=until,
-                also=tallies[bottleneck.name],
-                totals=None if scenario.rows else read_totals(path / bottleneck.totals),
-            )
-            for bottleneck in scenario.bottlenecks
+        shapers = _shapers(path)
+        measured = {
+            bottleneck.name: _read_bottleneck(path, scenario, bottleneck, shaper, since, until)
+            for bottleneck, shaper in zip(scenario.bottlenecks, shapers, strict=True)
         }
+        findings = {name: one.findings for name, one in measured.items()}
         first = next(iter(findings.values()))
         _check_counters(first.counters, scenario)
         times = read_times(path, scenario.flows, until, since)
@@ -201,24 +190,24 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         voices = read_voices(path, first.counters, scenario.flows, until, since)
         own = OwnFigures(path, scenario, first.counters, voices, since=since, until=until)
         groups = {
-            queue.name: grouped(
-                path, scenario, queue, findings[queue.name], tallies[queue.name], own, until
+            bottleneck.name: grouped(
+                path,
+                scenario,
+                bottleneck,
+                findings[bottleneck.name],
+                measured[bottleneck.name].tally,
+                own,
+                until,
             )
-            for queue in scenario.bottlenecks
+            for bottleneck in scenario.bottlenecks
         }
         phases = {
             bottleneck.name: tuple(
-                read_phases(
-                    path,
-                    bottleneck,
-                    first.summary.simulated,
-                    since,
-                    shapers[bottleneck.name].burst,
-                )
+                read_phases(path, bottleneck, first.summary.simulated, since, shaper.burst)
             )
             if scenario.rows
             else ()
-            for bottleneck in scenario.bottlenecks
+            for bottleneck, shaper in zip(scenario.bottlenecks, shapers, strict=True)
             if bottleneck.steps
         }
     except _UNREADABLE as error:
@@ -240,6 +229,39 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         has_rows=scenario.rows,
         ran=first.counters["simulated"],
     )
+
+
+class _Measured(NamedTuple):
+    """What the rows of a measured queue give."""
+
+    findings: Findings
+    tally: GroupTally
+
+
+def _read_bottleneck(
+    path: Path,
+    scenario: Scenario,
+    bottleneck: Bottleneck,
+    shaper: _Shaper,
+    since: int,
+    until: int | None,
+) -> _Measured:
+    """Reads the rows of a measured queue once, for its figures and for those of its groups."""
+    tally = GroupTally(path, scenario)
+    findings = read_findings(
+        path,
+        target=scenario.target,
+        rate=bottleneck.as_built(shaper.rate).mean_rate,
+        duration=scenario.duration,
+        packet_rate=bottleneck.packet_rate,
+        burst=shaper.burst,
+        rows=bottleneck.rows,
+        since=since,
+        until=until,
+        also=tally,
+        totals=None if scenario.rows else read_totals(path / bottleneck.totals),
+    )
+    return _Measured(findings, tally)
 
 
 def counted_from(scenario: Scenario, until: int | None) -> int:

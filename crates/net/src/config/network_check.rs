@@ -4,8 +4,8 @@
 //! the values it allows.
 
 use super::network::{
-    Addresses, LinkSection, LinkStep, Multipath, MultipathMode, NetemPlace, NetworkSection,
-    PIPE_PORTS, PauseSection, SharedBuffer, SwitchNode, place_of, recirculates,
+    Addresses, HostSection, LinkSection, LinkStep, Multipath, MultipathMode, NetemPlace,
+    NetworkSection, PIPE_PORTS, PauseSection, SharedBuffer, SwitchNode, place_of, recirculates,
 };
 use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
@@ -101,17 +101,16 @@ impl NetworkSection {
     }
 
     fn check_nodes(&self) -> Result<(), ConfigError> {
+        self.hosts.iter().try_for_each(check_host)?;
+        self.check_addresses()?;
+        self.switches.iter().try_for_each(|switch| self.check_switch(switch))
+    }
+
+    /// No address belongs to two hosts, and none to a host and a flow of a group of hosts.
+    fn check_addresses(&self) -> Result<(), ConfigError> {
         let (mut v4, mut v6, mut groups) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for host in &self.hosts {
             let key = |what: &str| format!("network.hosts: {}: {what}", host.name);
-            if let Some(rate) = host.access_rate {
-                within(&key("access_rate"), rate, 1_000..=FASTEST)?;
-            }
-            if let Some(shaper) = &host.shaper {
-                within(&key("shaper.rate"), shaper.rate, 1_000..=FASTEST)?;
-                within(&key("shaper.burst"), shaper.burst, 1_514..=MOST_BURST)?;
-                within(&key("shaper.limit"), shaper.limit.into(), 1..=MOST_HELD)?;
-            }
             match host.addresses {
                 Addresses::Own { ipv4, .. } if !v4.insert(ipv4) => {
                     return Err(invalid(&key("address"), ipv4, "one that no other host has"));
@@ -138,32 +137,31 @@ impl NetworkSection {
                 return Err(invalid(&key, format!("{ipv4}, {ipv6}"), allowed));
             }
         }
-        for switch in &self.switches {
-            let key = |name: &str| format!("network.switches: {}: {name}", switch.name);
-            let second = 1_000_000_000;
-            within(&key("port_speed"), switch.port_speed, 1_000..=FASTEST)?;
-            within(&key("ingress_latency"), switch.ingress_latency, 0..=second)?;
-            within(&key("egress_latency"), switch.egress_latency, 0..=second)?;
-            within(&key("recirculation_rate"), switch.recirculation_rate, 1_000..=FASTEST)?;
-            within(&key("recirculation_latency"), switch.recirculation_latency, 0..=second)?;
-            within(&key("cpu_port"), switch.cpu_port.unwrap_or(0).into(), 0..=511)?;
-            if let Some(aqm) = &switch.aqm {
-                aqm.check()?;
-            }
-            check_multipath(&key, switch.multipath.as_ref())?;
-            if let Some(buffer) = &switch.shared_buffer {
-                within(&key("shared_buffer.size"), buffer.size, 1_600..=1 << 36)?;
-                let pools = buffer.pools.iter().map(|pool| pool.alpha);
-                for alpha in std::iter::once(buffer.alpha).chain(pools) {
-                    let alpha = u64::from(alpha);
-                    within(&key("shared_buffer.alpha (thousandths)"), alpha, 1..=1_024_000)?;
-                }
-                self.check_pools(switch, buffer)?;
-                if let Some(PauseSection { xoff: None, alpha, .. }) = buffer.pfc {
-                    let key = key("shared_buffer.pfc.alpha (thousandths)");
-                    within(&key, alpha.into(), 1..=1_024_000)?;
-                }
-            }
+        Ok(())
+    }
+
+    fn check_switch(&self, switch: &SwitchNode) -> Result<(), ConfigError> {
+        let key = |name: &str| format!("network.switches: {}: {name}", switch.name);
+        let second = 1_000_000_000;
+        within(&key("port_speed"), switch.port_speed, 1_000..=FASTEST)?;
+        within(&key("ingress_latency"), switch.ingress_latency, 0..=second)?;
+        within(&key("egress_latency"), switch.egress_latency, 0..=second)?;
+        within(&key("recirculation_rate"), switch.recirculation_rate, 1_000..=FASTEST)?;
+        within(&key("recirculation_latency"), switch.recirculation_latency, 0..=second)?;
+        within(&key("cpu_port"), switch.cpu_port.unwrap_or(0).into(), 0..=511)?;
+        if let Some(aqm) = &switch.aqm {
+            aqm.check()?;
+        }
+        check_multipath(&key, switch.multipath.as_ref())?;
+        let Some(buffer) = &switch.shared_buffer else { return Ok(()) };
+        within(&key("shared_buffer.size"), buffer.size, 1_600..=1 << 36)?;
+        let pools = buffer.pools.iter().map(|pool| pool.alpha);
+        for alpha in std::iter::once(buffer.alpha).chain(pools) {
+            within(&key("shared_buffer.alpha (thousandths)"), alpha.into(), 1..=1_024_000)?;
+        }
+        self.check_pools(switch, buffer)?;
+        if let Some(PauseSection { xoff: None, alpha, .. }) = buffer.pfc {
+            within(&key("shared_buffer.pfc.alpha (thousandths)"), alpha.into(), 1..=1_024_000)?;
         }
         Ok(())
     }
@@ -190,42 +188,8 @@ impl NetworkSection {
 
     fn check_link(&self, i: usize, link: &LinkSection) -> Result<(), ConfigError> {
         let key = |name: &str| format!("network.links[{i}].{name}");
-        for name in &link.between {
-            if !self.names().any(|known| known == name) {
-                let known: Vec<_> = self.names().collect();
-                let allowed = format!("names of hosts and switches: {}", known.join(", "));
-                return Err(invalid(&key("between"), format!("`{name}`"), allowed));
-            }
-        }
-        let speeds: Vec<u64> = self
-            .switches
-            .iter()
-            .filter(|switch| link.between.contains(&switch.name))
-            .map(|switch| switch.port_speed)
-            .collect();
-        let [a, b] = &link.between;
-        if speeds.is_empty() || a == b {
-            let allowed = "two different nodes, one of them a switch";
-            return Err(invalid(&key("between"), format!("{a}, {b}"), allowed));
-        }
-        let shared = |name: &String| {
-            let host = self.hosts.iter().find(|host| host.name == *name);
-            host.is_some_and(|host| host.access_rate.is_some())
-        };
-        if link.rate_back.is_some() && link.between.iter().any(shared) {
-            let allowed = "not beside the access_rate of a host, which is what it sends at";
-            return Err(invalid(&key("rate_back"), "given", allowed));
-        }
-        if link.rate.is_none() && link.rate_back.is_some() {
-            return Err(invalid(&key("rate_back"), "given", "only beside rate"));
-        }
-        let fastest = speeds.into_iter().min().unwrap_or(FASTEST);
-        if let Some(rate) = link.packets_per_second {
-            within(&key("packets_per_second"), rate, 1..=1_000_000_000)?;
-        }
-        for rate in [link.rate, link.rate_back].into_iter().flatten() {
-            within(&key("rate"), rate, 1_000..=fastest)?;
-        }
+        let fastest = self.check_ends(&key, link)?;
+        self.check_rates(&key, link, fastest)?;
         for delay in [Some(link.delay), link.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
@@ -239,22 +203,73 @@ impl NetworkSection {
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;
-        let fails = link.schedule.iter().any(|step| step.up.is_some());
-        if fails && link.between.iter().any(|end| self.hosts.iter().any(|host| host.name == *end)) {
-            return Err(invalid(&key("schedule"), "up", "up only of a link between two switches"));
+        self.check_scheduled_keys(&key("schedule"), link)
+    }
+
+    /// Checks that a link joins two nodes, one of them a switch; returns the rate of the slower port.
+    fn check_ends(
+        &self,
+        key: &dyn Fn(&str) -> String,
+        link: &LinkSection,
+    ) -> Result<u64, ConfigError> {
+        for name in &link.between {
+            if !self.names().any(|known| known == name) {
+                let known: Vec<_> = self.names().collect();
+                let allowed = format!("names of hosts and switches: {}", known.join(", "));
+                return Err(invalid(&key("between"), format!("`{name}`"), allowed));
+            }
         }
-        let wants_back = |step: &LinkStep| step.rate_back.is_some();
-        let unrated = |step: &LinkStep| step.rate.is_some() || step.rate_back.is_some();
-        if link.rate.is_none() && link.schedule.iter().any(unrated) {
-            return Err(invalid(&key("schedule"), "a rate", "rates only if the link has a rate"));
+        let switches = self.switches.iter().filter(|switch| link.between.contains(&switch.name));
+        let fastest = switches.map(|switch| switch.port_speed).min();
+        let [a, b] = &link.between;
+        fastest.filter(|_| a != b).ok_or_else(|| {
+            let allowed = "two different nodes, one of them a switch";
+            invalid(&key("between"), format!("{a}, {b}"), allowed)
+        })
+    }
+
+    fn check_rates(
+        &self,
+        key: &dyn Fn(&str) -> String,
+        link: &LinkSection,
+        fastest: u64,
+    ) -> Result<(), ConfigError> {
+        let has_access_rate = |name: &String| {
+            let host = self.hosts.iter().find(|host| host.name == *name);
+            host.is_some_and(|host| host.access_rate.is_some())
+        };
+        if link.rate_back.is_some() && link.between.iter().any(has_access_rate) {
+            let allowed = "not beside the access_rate of a host, which is what it sends at";
+            return Err(invalid(&key("rate_back"), "given", allowed));
         }
-        if link.rate_back.is_none() && link.schedule.iter().any(wants_back) {
-            let allowed = "rate_back only if the link has one";
-            return Err(invalid(&key("schedule"), "rate_back", allowed));
+        if link.rate.is_none() && link.rate_back.is_some() {
+            return Err(invalid(&key("rate_back"), "given", "only beside rate"));
         }
-        if link.delay_back.is_none() && link.schedule.iter().any(|s| s.delay_back.is_some()) {
-            let allowed = "delay_back only if the link has one";
-            return Err(invalid(&key("schedule"), "delay_back", allowed));
+        if let Some(rate) = link.packets_per_second {
+            within(&key("packets_per_second"), rate, 1..=1_000_000_000)?;
+        }
+        for rate in [link.rate, link.rate_back].into_iter().flatten() {
+            within(&key("rate"), rate, 1_000..=fastest)?;
+        }
+        Ok(())
+    }
+
+    /// A schedule changes only what the link has, and takes down only links between switches.
+    fn check_scheduled_keys(&self, key: &str, link: &LinkSection) -> Result<(), ConfigError> {
+        let any = |sets: fn(&LinkStep) -> bool| link.schedule.iter().any(sets);
+        let is_host = |end: &String| self.hosts.iter().any(|host| host.name == *end);
+        if any(|step| step.up.is_some()) && link.between.iter().any(is_host) {
+            return Err(invalid(key, "up", "up only of a link between two switches"));
+        }
+        let sets_rate = any(|step| step.rate.is_some() || step.rate_back.is_some());
+        if link.rate.is_none() && sets_rate {
+            return Err(invalid(key, "a rate", "rates only if the link has a rate"));
+        }
+        if link.rate_back.is_none() && any(|step| step.rate_back.is_some()) {
+            return Err(invalid(key, "rate_back", "rate_back only if the link has one"));
+        }
+        if link.delay_back.is_none() && any(|step| step.delay_back.is_some()) {
+            return Err(invalid(key, "delay_back", "delay_back only if the link has one"));
         }
         Ok(())
     }
@@ -426,6 +441,19 @@ fn check_multipath(
         }
         _ => Ok(()),
     }
+}
+
+fn check_host(host: &HostSection) -> Result<(), ConfigError> {
+    let key = |what: &str| format!("network.hosts: {}: {what}", host.name);
+    if let Some(rate) = host.access_rate {
+        within(&key("access_rate"), rate, 1_000..=FASTEST)?;
+    }
+    if let Some(shaper) = &host.shaper {
+        within(&key("shaper.rate"), shaper.rate, 1_000..=FASTEST)?;
+        within(&key("shaper.burst"), shaper.burst, 1_514..=MOST_BURST)?;
+        within(&key("shaper.limit"), shaper.limit.into(), 1..=MOST_HELD)?;
+    }
+    Ok(())
 }
 
 /// A schedule goes forward, changes something at each step, and keeps to the ranges.

@@ -275,58 +275,61 @@ impl Switch {
     }
 
     fn change_queues(&mut self, change: &QueueChange) -> Result<Vec<PreviousQueue>, ConfigError> {
-        if let Some(port) = change.port {
-            self.require("a queue's rate, depth or weight", port, change.queue.unwrap_or(0))?;
-        }
-        if let Some(weight) = change.weight {
-            let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
-            Queue::check_weight(port, queue.into(), weight)?;
-        }
-        if let Some(level) = change.level {
-            let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
-            Queue::check_level(port, queue.into(), "level", level)?;
-        }
-        self.check_shares(change)?;
-        let wanted = |port: PortId| change.port.is_none_or(|only| only == port);
+        self.check_queue_change(change)?;
         let mut replaced = Vec::new();
         for index in 0..self.ports.len() {
-            if !wanted(self.ports[index].id) {
+            if change.port.is_some_and(|only| only != self.ports[index].id) {
                 continue;
             }
             for number in 0..self.ports[index].queues.len() {
-                if change.queue.is_some_and(|only| usize::from(only) != number) {
-                    continue;
+                if change.queue.is_none_or(|only| usize::from(only) == number) {
+                    replaced.push(self.change_queue(index, number, change));
                 }
-                let queue = &mut self.ports[index].queues[number];
-                let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
-                let (disabled, rule) = (queue.disabled, queue.share.rule());
-                let reports = queue.reports;
-                queue.reports = change.reports.unwrap_or(reports);
-                queue.packet_limit = change.packet_limit.or(packet_limit);
-                let new = pace.with(change.packet_pace, change.bit_pace);
-                let port = &mut self.ports[index];
-                let (weight, level) = (port.weight(number), port.level(number));
-                replaced.push(PreviousQueue {
-                    port: index,
-                    queue: number,
-                    pace,
-                    packet_limit,
-                    weight,
-                    level,
-                    disabled,
-                    reports,
-                    rule,
-                });
-                port.repace(number, new);
-                port.reweigh(number, change.weight.unwrap_or(weight));
-                port.set_level(number, change.level.unwrap_or(level));
-                port.disable(number, change.paused.unwrap_or(disabled));
-                self.set_rule(index, number, change.share.applied_to(rule));
             }
             self.serve(index);
         }
         self.restore_pools();
         Ok(replaced)
+    }
+
+    fn check_queue_change(&self, change: &QueueChange) -> Result<(), ConfigError> {
+        let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
+        if change.port.is_some() {
+            self.require("a queue's rate, depth or weight", port, queue)?;
+        }
+        if let Some(weight) = change.weight {
+            Queue::check_weight(port, queue.into(), weight)?;
+        }
+        if let Some(level) = change.level {
+            Queue::check_level(port, queue.into(), "level", level)?;
+        }
+        self.check_shares(change)
+    }
+
+    /// Applies a change to one queue; returns its settings before.
+    fn change_queue(&mut self, index: usize, number: usize, change: &QueueChange) -> PreviousQueue {
+        let port = &mut self.ports[index];
+        let (weight, level) = (port.weight(number), port.level(number));
+        let queue = &mut port.queues[number];
+        let previous = PreviousQueue {
+            port: index,
+            queue: number,
+            pace: queue.pace.clone(),
+            packet_limit: queue.packet_limit,
+            weight,
+            level,
+            disabled: queue.disabled,
+            reports: queue.reports,
+            rule: queue.share.rule(),
+        };
+        queue.reports = change.reports.unwrap_or(previous.reports);
+        queue.packet_limit = change.packet_limit.or(previous.packet_limit);
+        port.repace(number, previous.pace.with(change.packet_pace, change.bit_pace));
+        port.reweigh(number, change.weight.unwrap_or(weight));
+        port.set_level(number, change.level.unwrap_or(level));
+        port.disable(number, change.paused.unwrap_or(previous.disabled));
+        self.set_rule(index, number, change.share.applied_to(previous.rule));
+        previous
     }
 }
 

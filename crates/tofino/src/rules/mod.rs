@@ -11,7 +11,6 @@
 //! | `passes` | `T07` to `T09`: accesses, the program, deparsers |
 //! | `controls` | `T10` to `T12`: conditions, actions, stages, surprises |
 //! | `parsers` | `T13`: states, `select`, fields of variable size |
-//! | `example` | the parts of a rule's program that show it |
 //! | `explain` | the story of a rule as text, the list of all, the page of `docs` |
 
 mod explain;

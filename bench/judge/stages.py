@@ -53,10 +53,8 @@ def compiled(judge: Path, program: Path, options: list[str]) -> Stages | str:
             os.killpg(process.pid, signal.SIGKILL)
             return f"no answer within {SECONDS} s"
     pipelines = [(int(a), int(b)) for a, b in PIPELINE.findall(said)]
-    if process.returncode == 0 and len(pipelines) == 1:
-        return pipelines[0]
-    if process.returncode == 0:
-        return f"{len(pipelines)} pipelines"
+    if process.returncode == 0 and pipelines:
+        return most(pipelines)
     reason = ERROR.search(said)
     return f"refused: {reason.group(1)[:60]}" if reason else f"failed with {process.returncode}"
 
@@ -64,12 +62,18 @@ def compiled(judge: Path, program: Path, options: list[str]) -> Stages | str:
 def estimated(program: Path, include: list[Path], defines: dict[str, str]) -> Stages | str:
     """What `sojourn check` says: stages of ingress and egress, or why it refuses."""
     try:
-        passes = estimate(program, include_paths=include, defines=defines).data["passes"]
+        data = estimate(program, include_paths=include, defines=defines).data
     except Exception as error:  # whatever is wrong with one program, the others follow
         said = str(error).strip().splitlines()
         reason = next((line for line in said if line.startswith("error")), said[0])
         return f"refused: {reason[:60]}"
-    return passes[0]["stages"], passes[1]["stages"]
+    passes = [one["passes"] for one in (data, *data["others"])]
+    return most([(ingress["stages"], egress["stages"]) for ingress, egress in passes])
+
+
+def most(pipelines: list[Stages]) -> Stages:
+    """The most stages of ingress and of egress that a pipeline of the program takes."""
+    return max(ingress for ingress, _ in pipelines), max(egress for _, egress in pipelines)
 
 
 def shown(stages: Stages | str) -> str:

@@ -46,6 +46,16 @@ fn each_program_of_t2na_is_for_tofino_2_and_fits_its_20_stages() {
 }
 
 #[test]
+fn the_stages_are_those_of_the_open_source_back_end() {
+    let compiler = [("p4_codel", [2, 7]), ("ghost_pi2", [15, 0]), ("pie", [2, 9]), ("red", [2, 6])];
+    for (program, expected) in compiler {
+        let stages = stages(&format!("t2na/{program}.p4"), None);
+        let found = [0, 1].map(|pass| stages["passes"][pass]["stages"].as_u64().expect("a number"));
+        assert_eq!(found, expected, "{program}");
+    }
+}
+
+#[test]
 fn a_tofino_1_program_compiles_for_tofino_2_on_request() {
     let of = |target| compiled("tna/codel_exact.p4", target).expect("it is P4").target().name();
     assert_eq!(

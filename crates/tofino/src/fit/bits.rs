@@ -3,7 +3,7 @@
 //! Dependencies are between fields, and a slice of a field is a field of its own. Uses the IR's
 //! expressions; must not depend on the chip.
 
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Unary, Unit, WideSlot};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Slot, Unary, Unit, WideSlot};
 use std::collections::HashMap;
 
 /// A variable of a unit's frame.
@@ -50,6 +50,11 @@ impl Bits {
     /// True if the two share a bit.
     pub fn overlap(&self, other: &Bits) -> bool {
         self.place == other.place && self.low <= other.high && other.low <= self.high
+    }
+
+    /// The bytes that the bits are in.
+    pub fn whole_bytes(&self) -> Bits {
+        Bits { low: self.low / 8 * 8, high: self.high / 8 * 8 + 7, ..*self }
     }
 
     /// True if all bits of `other` are among these.
@@ -209,6 +214,22 @@ pub fn is_plain(expr: &Expr) -> bool {
         ExprKind::Cast(inner) => is_plain(inner),
         ExprKind::Slice(inner, _) => is_plain(inner),
         _ => is_constant(expr),
+    }
+}
+
+/// The two parts of a value that the compiler assigns one after the other, the higher one first: those of
+/// `a ++ b`, and the zeros that a cast puts in front of a field.
+pub fn halves(value: &Expr) -> Option<(Expr, &Expr)> {
+    match &value.kind {
+        ExprKind::Binary(Binary::Concat, high, low) => Some(((**high).clone(), low)),
+        ExprKind::Cast(low) if is_plain(low) && !is_constant(low) => {
+            let more = value.scalar.width().checked_sub(low.scalar.width())?;
+            let unsigned = !value.scalar.is_signed() && !low.scalar.is_signed();
+            let zeros =
+                Expr { kind: ExprKind::Const(0), scalar: Scalar::Bit(more), span: value.span };
+            (more > 0 && unsigned).then_some((zeros, low))
+        }
+        _ => None,
     }
 }
 

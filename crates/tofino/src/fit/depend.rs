@@ -60,6 +60,8 @@ pub struct Graph {
     pub waits: Vec<Vec<Edge>>,
     /// Nodes that have to be in one stage, as they share a register: index of the group of each.
     pub group: Vec<usize>,
+    /// The nodes of which a gateway takes one into its logical table, for each gateway.
+    pub company: Vec<Vec<usize>>,
 }
 
 impl Graph {
@@ -118,12 +120,17 @@ impl Graph {
             }
         }
         let group = groups(&nodes);
-        Graph { nodes, waits, group }
+        let company = company(&nodes, &waits);
+        Graph { nodes, waits, group, company }
     }
 
     /// The earliest stage of each node if nothing but dependencies counts, by distance as given
     /// by `of`; none if a register would have to be in two stages.
     pub fn earliest(&self, of: impl Fn(&Edge) -> u32) -> Option<Vec<u32>> {
+        self.settled(of, &vec![0; self.nodes.len()])
+    }
+
+    fn settled(&self, of: impl Fn(&Edge) -> u32, first: &[u32]) -> Option<Vec<u32>> {
         let count = self.nodes.len();
         let mut stage = vec![0; count];
         let mut shared = vec![0; count];
@@ -133,7 +140,7 @@ impl Graph {
             for at in 0..count {
                 let own = self.waits[at].iter().map(|edge| stage[edge.from] + of(edge)).max();
                 let group = self.group[at];
-                let now = own.unwrap_or(0).max(shared[group]);
+                let now = own.unwrap_or(0).max(first[at]).max(shared[group]);
                 if now != stage[at] || now > shared[group] {
                     stage[at] = now;
                     shared[group] = now;
@@ -145,6 +152,32 @@ impl Graph {
             }
         }
         None
+    }
+
+    /// [`Graph::earliest`] where each gateway is in the stage of one of its company, as the compiler makes
+    /// one logical table of the two. All 0 if a register would have to be in two stages.
+    pub fn with_company(&self) -> Vec<u32> {
+        let count = self.nodes.len();
+        let distance = |edge: &Edge| edge.distance;
+        let mut first = vec![0; count];
+        // Each round settles at least one gateway.
+        for _ in 0..=count {
+            let Some(stage) = self.settled(distance, &first) else { break };
+            let before = first.clone();
+            for (at, company) in self.company.iter().enumerate() {
+                let ready = |node: &usize| {
+                    let others = self.waits[*node].iter().filter(|edge| edge.from != at);
+                    others.map(|edge| stage[edge.from] + edge.distance).max().unwrap_or(0)
+                };
+                let soonest = company.iter().map(ready).min().unwrap_or(0);
+                first[at] = soonest.saturating_sub(self.nodes[at].extra).max(first[at]);
+            }
+            if first == before {
+                return stage;
+            }
+        }
+        // A gateway whose company waits for what the gateway decides.
+        self.settled(distance, &vec![0; count]).unwrap_or(vec![0; count])
     }
 
     /// The number of stages that the nodes take, given the stage of each.
@@ -210,7 +243,13 @@ fn write_edges(
     edges: &mut Vec<Edge>,
 ) {
     let Some((bits, by)) = field else { return };
-    let Some(write) = writer.writes.iter().rfind(|write| write.bits.overlap(&bits)) else { return };
+    let both_write = dependency == Dependency::Output;
+    let in_part = both_write && writer.in_part.iter().any(|bytes| bytes.overlap(&bits));
+    let meets = |write: &&Write| match in_part {
+        true => write.bits.place == bits.place,
+        false => write.bits.overlap(&bits),
+    };
+    let Some(write) = writer.writes.iter().rfind(meets) else { return };
     let sure = dependency != Dependency::Output && !write.copied && !write.folds;
     edges.push(Edge {
         from,
@@ -257,6 +296,22 @@ fn groups(nodes: &[Node]) -> Vec<usize> {
         }
     }
     group
+}
+
+/// For each gateway the tables and actions that it guards, and that wait for nothing in their branch.
+fn company(nodes: &[Node], waits: &[Vec<Edge>]) -> Vec<Vec<usize>> {
+    let mut found = vec![Vec::new(); nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        let Some(guard) = node.guard.filter(|guard| nodes[*guard].kind == Kind::Gateway) else {
+            continue;
+        };
+        let beside = |edge: &Edge| nodes[edge.from].path.starts_with(&node.path);
+        let is_table = !matches!(node.kind, Kind::Gateway | Kind::Switch);
+        if is_table && !waits[at].iter().any(|edge| edge.from != guard && beside(edge)) {
+            found[guard].push(at);
+        }
+    }
+    found
 }
 
 /// Nodes that count as a table of their own even without a key.

@@ -4,13 +4,15 @@
 //! seen through. Which nodes are needed is decided later (`live`), and which of them share a table
 //! after that (`merge`).
 
-use super::bits::{Bits, Copies, Place, condition_steps, is_condition, is_linear, is_plain, steps};
+use super::bits::{
+    Bits, Copies, Place, condition_steps, halves, is_condition, is_linear, is_plain, steps,
+};
 use super::decided;
-use super::live::places;
+use super::live::{header_fields, places};
+use super::merge::same_text;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use super::resources;
 use crate::register_action::is_action;
-use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
     TableId, Unit, UnitId, Value, WideSlot,
@@ -24,11 +26,13 @@ pub fn nodes(program: &Program, unit: UnitId, sources: &SourceMap) -> Vec<Node> 
     let control = &program.units[unit.index()];
     let Body::Control { stmts, .. } = &control.body else { return Vec::new() };
     let params = control.params.iter().flat_map(|param| places(&param.layout)).collect();
+    let headers = control.params.iter().flat_map(|param| header_fields(&param.layout)).collect();
     let mut walk = Walk {
         program,
         unit: control,
         sources,
         params,
+        headers,
         nodes: Vec::new(),
         copies: Copies::default(),
         hashed: HashMap::new(),
@@ -37,6 +41,7 @@ pub fn nodes(program: &Program, unit: UnitId, sources: &SourceMap) -> Vec<Node> 
         path: Vec::new(),
         guard: None,
         in_loop: false,
+        in_table: false,
         list: 0,
         lists: 0,
         branches: 0,
@@ -51,10 +56,12 @@ struct Walk<'p> {
     sources: &'p SourceMap,
     /// Variables that others than this control see.
     params: HashSet<Place>,
+    /// Fields of headers among them.
+    headers: HashSet<Place>,
     nodes: Vec<Node>,
     copies: Copies,
-    /// Local variables that hold a hash, with what is hashed.
-    hashed: HashMap<Slot, Vec<Bits>>,
+    /// Local variables that hold a hash.
+    hashed: HashMap<Slot, Hashed>,
     /// Temporaries that hold a table's result.
     outcomes: HashMap<Slot, usize>,
     /// Temporaries that hold the result of a call.
@@ -62,9 +69,20 @@ struct Walk<'p> {
     path: Vec<Arm>,
     guard: Option<usize>,
     in_loop: bool,
+    /// True in an action of a table, which is one action.
+    in_table: bool,
     list: u32,
     lists: u32,
     branches: u32,
+}
+
+/// A hash in a local variable.
+#[derive(Clone)]
+struct Hashed {
+    /// The node that computes it.
+    node: usize,
+    /// What is hashed.
+    inputs: Vec<Bits>,
 }
 
 impl Walk<'_> {
@@ -235,7 +253,9 @@ impl Walk<'_> {
             }
         }
         node.extra = before + extra;
-        node.first_stage = first_stage(&table.annotations);
+        // The compiler places the table in the stage that `@stage` names, or behind.
+        let named = resources::annotated_number(&table.annotations, "stage");
+        node.first_stage = named.and_then(|stage| stage.try_into().ok()).unwrap_or(0);
         node.span = span;
         let at = self.push(node);
         self.outcomes.extend([hit, action].into_iter().flatten().map(|slot| (slot, at)));
@@ -258,9 +278,12 @@ impl Walk<'_> {
     fn inner(&mut self, body: &[Stmt]) -> Vec<Node> {
         let outer = std::mem::take(&mut self.nodes);
         let (copies, guard, path) = (self.copies.clone(), self.guard.take(), self.path.clone());
+        let hashed = std::mem::take(&mut self.hashed);
+        let outside = std::mem::replace(&mut self.in_table, true);
         self.copies = Copies::default();
         self.list(body);
         (self.copies, self.guard, self.path) = (copies, guard, path);
+        (self.hashed, self.in_table) = (hashed, outside);
         std::mem::replace(&mut self.nodes, outer)
     }
 
@@ -270,6 +293,13 @@ impl Walk<'_> {
         }
         if self.set_by_call(target, value, span) || self.set_by_outcome(target, value, span) {
             return;
+        }
+        if !self.in_action(span)
+            && let Some((high, low)) = halves(value)
+        {
+            let middle = target.low + low.scalar.width();
+            self.set(Bits { low: middle, ..target }, &high, span);
+            return self.set(Bits { high: middle - 1, ..target }, low, span);
         }
         let name = target.name(self.unit);
         let short = name.rsplit('.').next().unwrap_or_default();
@@ -283,6 +313,9 @@ impl Walk<'_> {
         self.read(&mut node, value, by);
         node.extra = steps(value).saturating_sub(1);
         node.data_bytes = constant_bytes(value);
+        if self.headers.contains(&target.place) && target != target.variable(self.unit) {
+            node.in_part.push(target.whole_bytes());
+        }
         node.writes.push(Write {
             bits: target,
             span,
@@ -409,7 +442,7 @@ impl Walk<'_> {
         let at = self.push(node);
         if let Some(Layout::Narrow(slot, _)) = call.result {
             if by == Reader::Hash && !self.params.contains(&Place::Narrow(slot)) {
-                self.hashed.insert(slot, inputs);
+                self.hashed.insert(slot, Hashed { node: at, inputs });
             }
             if self.unit.slots.get(slot.index()).is_some_and(|info| info.temporary) {
                 self.results.insert(slot, at);
@@ -533,19 +566,36 @@ impl Walk<'_> {
                 Place::Narrow(slot) if by == Reader::Index => self.hashed.get(&slot),
                 _ => None,
             };
-            match hashed {
-                Some(inputs) => {
-                    let hashed = |bits: &Bits| Read { bits: *bits, by: Reader::Hash, of: None };
-                    node.reads.extend(inputs.iter().map(hashed));
+            match hashed.filter(|hashed| self.in_one_action(hashed.node, node)) {
+                Some(hashed) => {
+                    let hash = |bits: &Bits| Read { bits: *bits, by: Reader::Hash, of: None };
+                    node.reads.extend(hashed.inputs.iter().map(hash));
                 }
                 None => node.reads.push(Read { bits, by, of: None }),
             }
         });
     }
 
+    /// True if a statement is in an action, not in the control itself.
+    fn in_action(&self, span: Span) -> bool {
+        self.in_table || self.program.declared.in_actions.contains_key(&span)
+    }
+
+    /// True if `next` becomes one action with the node `first` and all behind that.
+    fn in_one_action(&self, first: usize, next: &Node) -> bool {
+        let beside =
+            |node: &Node| node.kind == Kind::Action && node.list == self.list && node.calls == 0;
+        let Some(nodes) = self.nodes.get(first..).filter(|nodes| !nodes.is_empty()) else {
+            return false;
+        };
+        self.in_table
+            || nodes.iter().all(beside) && same_text(nodes[0].span, next.span, self.sources)
+    }
+
     fn push(&mut self, mut node: Node) -> usize {
         node.list = self.list;
         node.in_loop = self.in_loop;
+        node.in_action = self.in_action(node.span);
         node.path = self.path.clone();
         node.guard = node.guard.or(self.guard);
         let written: Vec<Bits> = node.writes.iter().map(|write| write.bits).collect();
@@ -558,7 +608,8 @@ impl Walk<'_> {
         self.copies.forget(written);
         let Place::Narrow(slot) = written.place else { return };
         self.hashed.remove(&slot);
-        self.hashed.retain(|_, inputs| !inputs.iter().any(|bits| bits.place == written.place));
+        let stays = |bits: &Bits| bits.place != written.place;
+        self.hashed.retain(|_, hashed| hashed.inputs.iter().all(stays));
         self.outcomes.remove(&slot);
         self.results.remove(&slot);
     }
@@ -594,15 +645,6 @@ fn always_leaves(stmts: &[Stmt]) -> bool {
         })
     }
     leaves(stmts, &mut Vec::new())
-}
-
-/// The stage that `@stage(n)` or `@pragma stage n` names: the compiler places the table there, or behind.
-fn first_stage(annotations: &[Annotation]) -> u32 {
-    let named = annotations.iter().find(|annotation| &*annotation.name.text == "stage");
-    let Some(AnnotationBody::Tokens(tokens)) = named.map(|annotation| &annotation.body) else {
-        return 0;
-    };
-    tokens.first().and_then(|token| token.text.parse().ok()).unwrap_or(0)
 }
 
 /// Bytes of constants that instructions cannot hold themselves (immediates are -8..7).

@@ -2,6 +2,7 @@
 //! one extern call among them. The vendor's compiler builds actions of statements outside tables in
 //! this way; a called action is one anyway.
 
+use super::bits::Bits;
 use super::node::{Kind, Node};
 use sojourn_p4::source::{SourceMap, Span};
 
@@ -33,14 +34,19 @@ fn one_action(group: &Node, next: &Node, sources: &SourceMap) -> bool {
         && group.extra == 0
         && next.extra == 0
         && !group.writes.iter().any(|write| {
-            let read = next.reads.iter().any(|read| read.bits.overlap(&write.bits));
-            read || next.writes.iter().any(|other| other.bits.overlap(&write.bits))
+            // In front of a statement of the control itself, the compiler compares whole fields.
+            let meets = |bits: &Bits| match next.in_action {
+                true => bits.overlap(&write.bits),
+                false => bits.place == write.bits.place,
+            };
+            let read = next.reads.iter().any(|read| meets(&read.bits));
+            read || next.writes.iter().any(|other| meets(&other.bits))
         })
         && same_text(group.span, next.span, sources)
 }
 
 /// True if there is no brace between the two: they are in one action, or both in none.
-fn same_text(first: Span, second: Span, sources: &SourceMap) -> bool {
+pub fn same_text(first: Span, second: Span, sources: &SourceMap) -> bool {
     if second.start < first.end {
         return first == second;
     }
@@ -59,6 +65,7 @@ fn join(group: &mut Node, next: Node) {
     group.words.iter_mut().for_each(|word| word.extend(written()));
     group.reads.extend(next.reads);
     group.writes.extend(next.writes);
+    group.in_part.extend(next.in_part);
     group.registers.extend(next.registers);
     group.accesses.extend(next.accesses);
     group.objects.extend(next.objects);

@@ -11,6 +11,7 @@
 //! | `decided` | conditions whose outcome is known |
 //! | `live` | writes that nothing reads are removed |
 //! | `packed` | small fields in one byte, and the tables that choose checksums |
+//! | `valid_byte` | flags beside valid bits, on Tofino 2 |
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
 //! | `flow` | which step's result a step sees |
@@ -44,6 +45,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod text;
+mod valid_byte;
 
 pub(super) use self::bits::{Place, is_plain};
 pub(super) use self::check::{check_casts, shifted};
@@ -73,15 +75,21 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
     fit_of_program(loaded.plane.chip(), loaded.plane.elaborated(), &loaded.sources)
 }
 
-/// The stages of a program that the chip has loaded.
+/// The stages of a program that the chip has loaded: of its first pipeline, with the others in it.
 pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap) -> Fit {
-    // A loaded program has its blocks; of several pipelines it is the first that is told of.
-    let six = [UnitId(0); 6];
-    let found = first(chip, program).unwrap_or(Blocks { six, ghost: None });
-    let with_ghost = ghost::variables_of_both(program, &found);
+    let found = find_blocks(chip, program).unwrap_or_default();
+    let mut fits = found.iter().map(|blocks| fit_of_pipeline(chip, program, blocks, sources));
+    // A loaded program has its blocks.
+    let none = Blocks { six: [UnitId(0); 6], ghost: None };
+    let first = fits.next().unwrap_or_else(|| fit_of_pipeline(chip, program, &none, sources));
+    Fit { others: fits.collect(), ..first }
+}
+
+fn fit_of_pipeline(chip: &Chip, program: &Program, found: &Blocks, sources: &SourceMap) -> Fit {
+    let with_ghost = ghost::variables_of_both(program, found);
     let program = with_ghost.as_ref().unwrap_or(program);
     let blocks = found.six;
-    let passes = [0, 1].map(|pass| PassNodes::with_ghost(chip, program, &found, pass, sources));
+    let passes = [0, 1].map(|pass| PassNodes::with_ghost(chip, program, found, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let units = controls(blocks).map(|unit| &program.units[unit.index()]);
@@ -96,11 +104,6 @@ pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap
     report::report(chip, program, views, &placement, at_least, sources)
 }
 
-/// The blocks of the first pipeline.
-fn first(chip: &Chip, program: &Program) -> Option<Blocks> {
-    find_blocks(chip, program).ok()?.first().copied()
-}
-
 /// The warning that an estimate does not fit, where that is not proven.
 pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
     doubt_of(loaded.plane.chip(), loaded.plane.elaborated(), fit)
@@ -108,12 +111,11 @@ pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
 
 /// [`doubt`] about a program that the chip has loaded.
 pub(super) fn doubt_of(chip: &Chip, program: &Program, fit: &Fit) -> Option<Diagnostic> {
-    if fit.fits {
-        return None;
-    }
-    let blocks = first(chip, program)?.six;
+    let fits = std::iter::once(fit).chain(&fit.others);
+    let mut pipelines = fits.zip(find_blocks(chip, program).ok()?);
+    let (fit, blocks) = pipelines.find(|(fit, _)| !fit.fits)?;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
-    let span = program.units[controls(blocks)[longest].index()].span;
+    let span = program.units[controls(blocks.six)[longest].index()].span;
     let message = match &fit.unplaced[..] {
         [] => format!(
             "the program may not fit: by estimate it takes {} of {} stages",
@@ -183,6 +185,7 @@ impl PassNodes {
         nodes.extend(packed::checksum_tables(program, control, deparser));
         let seen = live::seen_behind(program, [parser, control, deparser]);
         live::drop_dead(&mut nodes, &seen);
+        valid_byte::note_flags(chip, program, [parser, control, deparser], pass, &mut nodes);
         PassNodes { nodes, seen }
     }
 

@@ -79,6 +79,8 @@ pub type Arm = (u32, u32);
 /// The bit of [`Node::shared_byte`] that stands for the first checksum; those of fields are
 /// lower.
 pub const FIRST_CHECKSUM: u64 = 1 << 8;
+/// The first of the bits for flags of the program.
+pub const FIRST_FLAG: u64 = 1 << 25;
 /// The first of the bits for valid bits of headers and requests, and how many there are.
 pub const FIRST_VALIDITY: u64 = 1 << 32;
 pub const VALIDITIES: u32 = 32;
@@ -102,6 +104,9 @@ pub struct Node {
     pub reads: Vec<Read>,
     /// Its writes.
     pub writes: Vec<Write>,
+    /// Bytes of a header of which it writes some bits: one instruction writes them, as a field of a
+    /// packet cannot be cut elsewhere.
+    pub in_part: Vec<Bits>,
     /// Registers that it accesses.
     pub registers: Vec<ObjectId>,
     /// Its calls of register actions.
@@ -123,6 +128,8 @@ pub struct Node {
     pub shared_byte: u64,
     /// The first stage that the program allows it, by `@stage`.
     pub first_stage: u32,
+    /// True if the statement is in an action of the program.
+    pub in_action: bool,
     /// True in the body of a loop.
     pub in_loop: bool,
     /// False once nothing needs it.
@@ -141,6 +148,7 @@ impl Node {
             guard: None,
             reads: Vec::new(),
             writes: Vec::new(),
+            in_part: Vec::new(),
             registers: Vec::new(),
             accesses: Vec::new(),
             objects: Vec::new(),
@@ -151,6 +159,7 @@ impl Node {
             range_bits: 0,
             shared_byte: 0,
             first_stage: 0,
+            in_action: false,
             in_loop: false,
             alive: true,
         }
@@ -189,7 +198,7 @@ impl Node {
 
     /// True for a table of the compiler that selects the deparser's checksum.
     pub fn chooses_checksum(&self) -> bool {
-        self.shared_byte & (FIRST_VALIDITY - FIRST_CHECKSUM) != 0
+        self.shared_byte & (FIRST_FLAG - FIRST_CHECKSUM) != 0
     }
 
     /// One word for what it is.

@@ -1,7 +1,7 @@
 //! Small fields that share a byte, and the tables that the compiler adds for checksums.
 //!
 //! An instruction writes a whole container, and two tables that a packet can reach in one stage
-//! cannot both write one. The back end puts `drop_ctl` and `bypass_egress` into one byte, together
+//! cannot both write one. The back end puts `drop_ctl`, `bypass_egress` and `qid` into one byte, together
 //! with the flags that select the deparser's checksum: so they go to different stages although no
 //! field joins them (measured; p4c's `deparser_checksum_update` adds the tables). Its packing of a
 //! program's own fields is not modelled.
@@ -16,8 +16,9 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
 
-/// The fields that share a byte, by the last part of their names.
-const FIELDS: [&str; 2] = ["drop_ctl", "bypass_egress"];
+/// The fields that share a byte, by the last part of their names. The last one has a byte of its own where
+/// the program writes more than eight bits of them.
+const FIELDS: [&str; 3] = ["drop_ctl", "bypass_egress", "qid"];
 
 /// Notes in the nodes of a control which of the shared bytes' fields they write.
 ///
@@ -26,12 +27,13 @@ const FIELDS: [&str; 2] = ["drop_ctl", "bypass_egress"];
 pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes: &mut [Node]) {
     let unit = &program.units[control.index()];
     let requests = if chip.shared_validity { requests(unit) } else { HashSet::new() };
+    let fields = shared_fields(unit, nodes);
     let mut validities: Vec<Slot> = Vec::new();
     let mut bit = |place: Place| {
         let Place::Narrow(slot) = place else { return 0 };
         let name = unit.slots.get(slot.index()).map_or("", |info| &info.name);
         let last = name.rsplit('.').next();
-        let known = FIELDS.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at);
+        let known = fields.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at);
         let has_bit = requests.contains(&slot) || unit.validity_of(slot).is_some();
         if !chip.shared_validity || !has_bit {
             return known;
@@ -46,6 +48,18 @@ pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes:
         let bits = node.writes.iter().map(|write| bit(write.bits.place));
         node.shared_byte = bits.fold(0, |all, bit| all | bit);
     }
+}
+
+/// Those of [`FIELDS`] that share the byte in a control.
+fn shared_fields(unit: &Unit, nodes: &[Node]) -> &'static [&'static str] {
+    let writes = nodes.iter().flat_map(|node| &node.writes);
+    let written: HashSet<Bits> = writes.map(|write| write.bits.variable(unit)).collect();
+    let named = |bits: &&Bits| {
+        let name = bits.name(unit);
+        name.rsplit('.').next().is_some_and(|last| FIELDS.contains(&last))
+    };
+    let width: u32 = written.iter().filter(named).map(Bits::width).sum();
+    &FIELDS[..if width > 8 { FIELDS.len() - 1 } else { FIELDS.len() }]
 }
 
 /// The slots of the fields that ask the deparser or the traffic manager for something.

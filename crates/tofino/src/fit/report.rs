@@ -41,6 +41,8 @@ pub struct Fit {
     pub unplaced: Vec<String>,
     /// Steps that could not be placed, and those that waited for a resource rather than a field.
     pub notes: Vec<String>,
+    /// The same for each pipeline behind the first, where a program has several.
+    pub others: Vec<Fit>,
 }
 
 /// One of the two passes.
@@ -196,6 +198,7 @@ pub(super) fn report(
         containers: phv(units, graphs),
         unplaced: unplaced(graphs, placement),
         notes: notes(graphs, placement),
+        others: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::arguments;
 use crate::chip::TOFINO2;
 use crate::register_action::Shape;
 use serde::Serialize;
+use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{Layout, ObjectArg, ObjectId, Program, Table, Unit};
 use std::collections::{BTreeMap, HashSet};
 
@@ -312,6 +313,14 @@ fn implemented_by(program: &Program, table: &Table, kinds: &[&str]) -> Option<Ob
 /// partition's entries in SRAM a stage later.
 pub fn has_alpm(program: &Program, table: &Table) -> bool {
     implemented_by(program, table, &["Alpm"]).is_some()
+        || annotated_number(&table.annotations, "alpm") == Some(1)
+}
+
+/// The number that the program gives as `@name(number)` or `@pragma name number`.
+pub fn annotated_number(annotations: &[Annotation], name: &str) -> Option<u64> {
+    let named = annotations.iter().find(|annotation| &*annotation.name.text == name)?;
+    let AnnotationBody::Tokens(tokens) = &named.body else { return None };
+    tokens.first().and_then(|token| token.text.parse().ok())
 }
 
 /// TCAM of the table that finds the partition: 1024 entries unless the `Alpm` says otherwise.
@@ -319,6 +328,7 @@ fn partitions(program: &Program, table: &Table, fixed: &mut Amounts) {
     let object = implemented_by(program, table, &["Alpm"]).map(|id| &program.objects[id.index()]);
     let entries: Option<u64> =
         object.and_then(|object| arguments::integer(object, "number_partitions").ok());
+    let entries = entries.or(annotated_number(&table.annotations, "alpm_partitions"));
     let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
     let blocks = u64::from(key.div_ceil(44).max(1)) * entries.unwrap_or(1024).div_ceil(512).max(1);
     fixed.add(Resource::TcamBlocks, blocks.min(100_000) as u32);

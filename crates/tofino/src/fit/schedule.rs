@@ -65,6 +65,8 @@ struct Search<'g> {
     /// The nodes that wait for each.
     followers: [Vec<Vec<usize>>; 2],
     start: [Vec<Option<u32>>; 2],
+    /// The first stage that each may have.
+    first: [Vec<u32>; 2],
     /// The last stage of a node whose entries go over several.
     end: [Vec<u32>; 2],
     stages: Vec<Stage>,
@@ -89,6 +91,7 @@ pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
         members,
         followers: graphs.map(followers),
         start: graphs.map(|graph| vec![None; graph.nodes.len()]),
+        first: graphs.map(first_stages),
         end: graphs.map(|graph| vec![0; graph.nodes.len()]),
         stages: Vec::new(),
         delayed: BTreeMap::new(),
@@ -153,7 +156,7 @@ impl Search<'_> {
                 inside || (self.start[pass][edge.from].is_some() && end <= stage)
             })
         };
-        let allowed = |at: &usize| self.graphs[pass].nodes[*at].first_stage <= stage;
+        let allowed = |at: &usize| self.first[pass][*at] <= stage;
         self.start[pass][members[0]].is_none()
             && members.iter().all(allowed)
             && members.iter().all(in_time)
@@ -314,6 +317,17 @@ fn heights(graph: &Graph) -> Vec<u32> {
     heights
 }
 
+/// The first stage that each node may have: that of `@stage`, and of a gateway that of its company.
+fn first_stages(graph: &Graph) -> Vec<u32> {
+    let soonest = graph.with_company();
+    let nodes = graph.nodes.iter().enumerate();
+    let first = nodes.map(|(at, node)| match graph.company[at].is_empty() {
+        true => node.first_stage,
+        false => node.first_stage.max(soonest[at]),
+    });
+    first.collect()
+}
+
 /// The nodes that wait for each.
 fn followers(graph: &Graph) -> Vec<Vec<usize>> {
     let mut followers = vec![Vec::new(); graph.nodes.len()];
@@ -336,7 +350,7 @@ fn before(graph: &Graph) -> Vec<usize> {
 }
 
 fn needs(program: &Program, graph: &Graph, pass: usize) -> Vec<Need> {
-    let stage = graph.earliest(|edge| edge.distance).unwrap_or(vec![0; graph.nodes.len()]);
+    let stage = graph.with_company();
     let mut guarded: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, node) in graph.nodes.iter().enumerate().filter(|(_, node)| is_table(node)) {
         guarded.entry(node.guard.unwrap_or(usize::MAX)).or_default().push(at);

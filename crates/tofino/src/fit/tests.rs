@@ -454,7 +454,7 @@ fn the_actions_of_a_table_share_what_they_count_in_and_their_registers() {
 }
 
 #[test]
-fn drop_ctl_and_bypass_egress_are_written_in_different_stages() {
+fn small_fields_of_one_byte_are_written_in_different_stages() {
     let ingress = |declarations: &'static str, apply: &'static str| {
         let parts = Parts { ingress: declarations, ingress_apply: apply, ..Parts::default() };
         estimate(&parts.loaded()).passes[0].stages
@@ -465,6 +465,21 @@ fn drop_ctl_and_bypass_egress_are_written_in_different_stages() {
     let table = "action drop() { id.drop_ctl = 1; }
         table forward { key = { i.ingress_port : exact; } actions = { drop; } }";
     assert_eq!(ingress(table, "forward.apply(); t.bypass_egress = 1;"), 2);
+    assert_eq!(ingress(table, "forward.apply(); t.qid = 1;"), 2);
+    let all = "forward.apply(); t.bypass_egress = 0; t.qid = 1;";
+    assert_eq!(ingress(table, all), 2, "the three have nine bits");
+}
+
+#[test]
+fn each_pipeline_has_its_own_stages() {
+    let more = "Pipeline(IgParser(), Ig(), IgDeparser(), EgParser(), Eg(), EgDeparser()) second;
+        Switch(pipe, second) main;";
+    let parts = Parts { apply: "h.ethernet.kind = m.d;", ..Parts::default() };
+    let text = parts.text().replace("Switch(pipe) main;", more);
+    let fit = estimate(&load_text(&text).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(fit.others.len(), 1);
+    assert_eq!(fit.others[0].passes[1].stages, 1);
+    assert!(fit.render().contains("\npipeline 2: fits: 1 of 12 stages"));
 }
 
 #[test]
@@ -475,6 +490,14 @@ fn a_table_with_alpm_has_one_in_front_of_it() {
     let fit = egress(table, "t.apply();");
     assert_eq!(fit.passes[1].stages, 2);
     assert_eq!(fit.stages[1].used[&Resource::TcamBlocks], 0, "its entries are in SRAM");
+    let annotated = |number: u32| {
+        let table = "table t { key = { m.a : lpm; } actions = { put; } size = 10240; }";
+        stages(
+            &format!("action put(bit<32> x) {{ m.b = x; }} @alpm({number}) {table}"),
+            "t.apply();",
+        )
+    };
+    assert_eq!((annotated(1), annotated(0)), (2, 1));
 }
 
 fn table_action(body: &str) -> String {
@@ -806,4 +829,59 @@ fn an_address_is_a_field_a_concatenation_or_a_hash() {
     assert!(loads("m.e = read.execute(24w0 ++ (m.e | 5));"));
     assert!(loads("m.e = read.execute(hash.get({ m.a, m.b }));"));
     assert!(loads("bit<32> at = count.execute(0); m.e = read.execute(at);"));
+}
+
+#[test]
+fn a_hash_of_another_action_than_its_use_takes_a_stage() {
+    let declarations = format!(
+        "Hash<bit<9>>(HashAlgorithm_t.CRC16) hash; {STATE}
+         bit<9> i;
+         action find() {{ i = hash.get({{ m.now }}); }}
+         action look() {{ m.b = read.execute(i); }}
+         table at {{ actions = {{ look; }} const default_action = look(); size = 1; }}"
+    );
+    assert_eq!(stages(&declarations, "i = hash.get({ m.now }); m.b = read.execute(i);"), 1);
+    assert_eq!(stages(&declarations, "find(); m.b = read.execute(i);"), 2);
+    assert_eq!(stages(&declarations, "find(); at.apply();"), 2);
+}
+
+#[test]
+fn the_halves_of_what_apply_makes_wider_are_two_steps_where_they_share_a_byte_of_a_header() {
+    assert_eq!(stages("", "h.ethernet.src = (bit<48>)e.egress_port;"), 2);
+    assert_eq!(stages("", "h.ethernet.src = m.now[27:0] ++ m.c[19:0];"), 2);
+    assert_eq!(stages("", "h.ethernet.src = (bit<48>)m.now;"), 1);
+    assert_eq!(stages("", "m.a = (bit<32>)e.egress_port;"), 1, "metadata can be cut anywhere");
+    let action = "action widen() { h.ethernet.src = (bit<48>)e.egress_port; }";
+    assert_eq!(stages(action, "widen();"), 1, "an action is one step");
+}
+
+#[test]
+fn a_gateway_is_in_the_stage_of_a_table_that_it_guards() {
+    let apply = |last: &str| {
+        format!("m.c = m.now; if (m.e == 1) {{ m.c = m.b; }} else {{ m.a = m.now; {last} }}")
+    };
+    assert_eq!(stages("", &apply("")), 2);
+    let next = "m.d = m.d + 1;";
+    let behind = format!("{} m.a = m.a + 1;", apply(next));
+    assert_eq!(stages("", &behind), 2, "its other branch has a table for the first stage");
+    let apply = "m.c = m.now; if (m.e == 1) { m.c = m.b; } else if (m.d == 1) { m.a = m.now; } \
+                 m.a = m.a + 1;";
+    assert_eq!(stages("", apply), 3);
+}
+
+/// The egress stages on Tofino 2 of a control whose flag decides about a drop.
+fn with_flag(statements: &str) -> u32 {
+    let egress = "bit<1> flag;";
+    let parts = Parts { egress, apply: statements, second_chip: true, ..Parts::default() };
+    estimate(&parts.loaded()).passes[1].stages
+}
+
+#[test]
+fn a_flag_in_the_byte_of_valid_bits_takes_the_place_of_another_field_there() {
+    let drop = "if (flag == 1) { d.drop_ctl = 1; }";
+    // Its four valid bits, `drop_ctl` and `mirror_io_select` fill the byte.
+    let set = "if (h.ethernet.kind == 1) { flag = 1; }";
+    assert_eq!(with_flag(&format!("flag = 0; {set} {drop}")), 4, "it moves back behind the drop");
+    let free = format!("flag = 0; d.mirror_type = 1; {set} {drop}");
+    assert_eq!(with_flag(&free), 3, "with a fifth valid bit `drop_ctl` goes elsewhere");
 }

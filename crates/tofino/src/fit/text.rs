@@ -35,6 +35,9 @@ impl Fit {
         for note in &self.notes {
             wrap(&mut out, "note: ", note, 6);
         }
+        for (number, other) in self.others.iter().enumerate() {
+            let _ = write!(out, "\npipeline {}: {}", number + 2, other.render());
+        }
         out
     }
 

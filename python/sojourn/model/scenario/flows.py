@@ -92,7 +92,7 @@ class _TcpEnds(Strict):
     """Least distance of the retransmission timeout from the smoothed round-trip time, 1 ms to 60 s.
     Absent: Linux's 200 ms. Rounded up to the ticks of `hz`, in which timers expire."""
     hz: Literal[100, 250, 300, 1000] = 1000
-    """Ticks a second of both ends' kernel (`CONFIG_HZ`): timers and coarse clocks count them.""
+    """`CONFIG_HZ` of both ends' kernel: ticks a second, which timers and coarse clocks count."""
     initial_window: Annotated[int, Field(ge=1, le=1_000)] | None = None
     """Segments that a sender begins with. Absent: 10."""
     delayed_ack: Time | None = None
@@ -183,12 +183,11 @@ class TransferFlows(_Flows, _TcpEnds):
     sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0
     """With `lognormal`: the standard deviation of the logarithm."""
     rank: Literal["remaining", "deadline"] | None = None
-    """Each data packet carries its rank in the IPv4 identification, at most 65,535: the bytes that
-    remain, its own included, in units of 1,024 bytes; or the transfer's deadline, in units of
-    0.1 ms since the run's start. Others have 0."""
+    """Each data packet carries its rank in the IPv4 identification, at most 65,535: bytes that
+    remain, its own included, in units of 1,024; or the end of `deadline`, in 0.1 ms since the run
+    began. Others have 0."""
     deadline: PositiveTime | None = None
-    """With `rank = "deadline"`: the time from a transfer's start until it should be over. A run and
-    this together last at most 6.5535 s."""
+    """Time from a transfer's start until it should be over. With the run at most 6.5535 s."""
     sizes: FilePath | None = None
     """In place of the distribution of the next keys: the workload `websearch`, `datamining`,
     `hadoop`, `storage` or `rpc`, or a CSV file: lines of bytes and the cumulative percentage, as

@@ -90,7 +90,7 @@ class _TcpEnds(Strict):
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
     min_rto: PositiveTime | None = None
     """Least distance of the retransmission timeout from the smoothed round-trip time, 1 ms to 60 s.
-    Absent: Linux's 200 ms. Rounded up to the ticks of `hz`, in which timers expire."""
+    Absent: Linux's 200 ms. Counted in ticks of `hz`."""
     hz: Literal[100, 250, 300, 1000] = 1000
     """`CONFIG_HZ` of both ends' kernel: ticks a second, which timers and coarse clocks count."""
     initial_window: Annotated[int, Field(ge=1, le=1_000)] | None = None

@@ -43,9 +43,10 @@ def saturated(folder: Path, factor: str, queues: int) -> Path:
     receivers = [f"r{number}" for number in range(queues)]
     routes, links = "", ['{ between = ["sender", "s"] }']
     for port, name in enumerate(receivers, 2):
+        value = f'{{ value = "0x0a00{port:02x}01", prefix = 32 }}'
         routes += (
             "[[tables.entries]]\n"
-            f'match = {{ "hdr.ipv4.destination" = {{ value = "0x0a00{port:02x}01", prefix = 32 }} }}\n'
+            f'match = {{ "hdr.ipv4.destination" = {value} }}\n'
             'action = "send_ipv4"\n'
             f'args = {{ port = {port}, queue = 0, own = "0x02ff00000001", next_hop = "0x02" }}\n'
         )

@@ -97,16 +97,21 @@ def test_ranks_written_by_the_program_are_counted_in_every_discipline(
 def test_short_flows_finish_sooner_by_rank_than_behind_a_plain_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fabric, "_SEEDS", (1,))
-    monkeypatch.setattr(fabric, "_DURATION", "60 ms")
+    small = {"_DURATION": "60 ms", "_LEAVES": 4, "_SPINES": 1, "_HOSTS": 4, "_JUDGED": (11100,)}
+    one_load = {label: {11100: by[11100]} for label, by in fabric._PUBLISHED.items()}
+    for name, value in (small | {"_PUBLISHED": one_load}).items():
+        monkeypatch.setattr(fabric, name, value)
     fabric._measured.cache_clear()
     try:
         mean, tail = fabric._measured(11100)
-        found = fabric.short_flows().found
+        computed = fabric.short_flows()
     finally:
         fabric._measured.cache_clear()
-    assert mean["PIFO"][0] < mean["SP-PIFO"][0] < mean["TCP"][0] < tail["TCP"][0]
-    assert len(found) == 8 and all(one.ours.endswith("times") for one in found)
+    assert mean["PIFO"][0] < mean["SP-PIFO"][0] < mean["DCTCP"][0] < mean["TCP"][0]
+    assert mean["TCP"][0] < tail["TCP"][0]
+    assert len(computed.found) == 6
+    assert all(one.ours.endswith("times") for one in computed.found)
+    assert [len(figure.curves) for figure in computed.figures] == [6, 6]
 
 
 def test_the_distributions_of_ranks_are_those_of_the_paper() -> None:

@@ -168,6 +168,9 @@ def test_flows_of_several_hosts_take_them_in_turn_and_none_sends_to_itself() -> 
         ({"flows": [TRANSFERS | {"sigma": 2.0}]}, 'sigma is of arrivals = "lognormal"'),
         ({"flows": [TRANSFERS | {"min_rto": "10 us"}]}, "min_rto is 1 ms to 60 s"),
         ({"flows": [TRANSFERS | {"delayed_ack": "1 s"}]}, "delayed_ack is 0 ms to 200 ms"),
+        ({"flows": [TRANSFERS | {"hz": 200}]}, "hz: "),
+        ({"flows": [TRANSFERS | {"rank": "deadline"}]}, 'rank = "deadline" needs deadline'),
+        ({"flows": [TRANSFERS | {"rank": "remaining", "deadline": "1 ms"}]}, "needs deadline"),
     ],
 )
 def test_a_mistake_in_a_fabric_is_named(change: dict[str, Any], message: str) -> None:
@@ -465,7 +468,8 @@ def test_a_short_retransmission_timeout_shortens_incast(tmp_path: Path) -> None:
         "kind": "incast", "from": "left*", "to": "right1", "response": "32 kB", "every": "400 ms",
     }  # fmt: skip
     longest = []
-    for number, more in enumerate(({}, {"min_rto": "1 ms", "delayed_ack": "1 ms"})):
+    short = {"min_rto": "1 ms", "delayed_ack": "1 ms"}
+    for number, more in enumerate(({}, short, short | {"hz": 100})):
         topology = {"dumbbell": 40, "host_rate": "1 Gbit/s", "queue_limit": "32 kB"}
         written = document(topology, flows | more, duration="1500 ms")
         result = run(tmp_path / f"{number}", written)
@@ -474,6 +478,8 @@ def test_a_short_retransmission_timeout_shortens_incast(tmp_path: Path) -> None:
         longest.append(rounds.p99)
     # Without the keys a lost tail costs 200 ms and more.
     assert longest[0] > 200e6 > 50e6 > longest[1]
+    # A timer of 1 ms lasts at least a tick.
+    assert longest[2] > longest[1] + 10e6
 
 
 def test_the_shipped_leaf_spine_has_a_p4_program_in_every_leaf() -> None:
@@ -578,3 +584,29 @@ def test_short_transfers_overtake_long_ones_where_queues_go_by_rank(tmp_path: Pa
         folder = result.aqms[label].folder
         (queue,) = json.loads((folder / "counters.json").read_text())["bottlenecks"]
         assert queue["discipline"]["inversions"] > 0
+
+
+def test_transfers_of_an_earlier_deadline_overtake_where_queues_go_by_rank(tmp_path: Path) -> None:
+    common = TRANSFERS | {
+        "load": "11 %", "rank": "deadline", "from": "left*", "to": "right1",
+        "min_rto": "1 ms", "delayed_ack": "1 ms",
+    }  # fmt: skip
+    flows = [common | {"name": text, "deadline": text} for text in ("1 ms", "200 ms")]
+    topology = {"dumbbell": 4, "host_rate": "1 Gbit/s", "rate": "4 Gbit/s", "measure": ["right1"]}
+    written = document(topology, *flows, duration="200 ms") | {"aqms": ["pifo"]}
+    result = run(tmp_path, written)
+    table = pq.read_table(result.aqms["pifo"].folder / "exchanges.parquet")
+    source, started, finished = (
+        table.column(name).to_numpy() for name in ("source", "started", "finished")
+    )
+    # Half of the sources are of the first group.
+    early = source < (source.max() + 1) // 2
+    done = finished > 0
+    took = finished - started
+    assert 2 * took[done & early].mean() < took[done & ~early].mean()
+
+
+def test_a_deadline_beyond_the_ranks_is_refused_with_the_last_one() -> None:
+    flows = TRANSFERS | {"rank": "deadline", "deadline": "6 s"}
+    with pytest.raises(ScenarioError, match=r"deadline .*6000000000.*at most 6553500000 ns"):
+        make_plan(scenario(None, flows, duration="1 s"))

@@ -18,7 +18,8 @@
 //! packets were counted in `queue.cpp`. Its sources hold the route, its packets have no bytes, its permutation
 //! is random. As one partition, `perf` finds 24 % of the time in `Routes::ports_for`, which executes 3 % of the
 //! instructions: it is the first to read a frame's bytes at a switch, and waits for the memory. The packets of
-//! one pod in a window fit the cache more often.
+//! one pod in a window fit the cache more often: with a partition for each pod it is 19 %, the next are the
+//! partition's loop with 12 %, the switch's ingress with 8 % and copies of frames with 7 %.
 
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;

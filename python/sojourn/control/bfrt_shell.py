@@ -177,11 +177,9 @@ class Table:
         keys = {key["id"]: key for key in self._table["key"]}
         for field in entry.key.fields:
             found = getattr(field, field.WhichOneof("match_type"))
-            values = [
-                int.from_bytes(value, "big") if isinstance(value, bytes) else value
-                for _, value in found.ListFields()
-            ]
-            row[_short(keys[field.field_id]["name"])] = values
+            key = keys[field.field_id]
+            values = [_read(value, key) for _, value in found.ListFields()]
+            row[_short(key["name"])] = values
         actions = {known["id"]: known for known in self._table.get("action_specs", [])}
         action = actions.get(entry.data.action_id)
         if action is not None:
@@ -239,8 +237,17 @@ def _called(name: str, given: dict[str, Any]) -> str | None:
 
 def _bytes(value: Any, field: dict[str, Any]) -> bytes:
     of = field["type"]
+    if of["type"] == "string":
+        return str(value).encode()
     width = of.get("width") or int(of["type"].removeprefix("uint"))
     return int(value).to_bytes((width + 7) // 8, "big")
+
+
+def _read(value: Any, key: dict[str, Any]) -> Any:
+    """A part of a key as a number or a name."""
+    if not isinstance(value, bytes):
+        return value
+    return value.decode() if key["type"]["type"] == "string" else int.from_bytes(value, "big")
 
 
 def _key(out: Any, key: dict[str, Any], given: dict[str, Any]) -> None:

@@ -165,8 +165,11 @@ def _tcp(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[s
 def _choices(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[str, Any]:
     keys = ("min_rto", "initial_window", "delayed_ack", "base_rtt", "dscp")
     given = {key: value for key in keys if (value := getattr(group, key)) is not None}
+    if group.hz != type(group).model_fields["hz"].default:
+        given["hz"] = group.hz
     if isinstance(group, TransferFlows) and group.rank is not None:
-        given["rank"] = True
+        ranked_by_time = group.rank == "deadline"
+        given["rank"] = {"deadline": group.deadline} if ranked_by_time else group.rank
     return {"tcp": given} if given else {}
 
 

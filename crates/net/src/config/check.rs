@@ -4,10 +4,11 @@ use super::network::place_of;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{
     Addresses, Aqm, ArrivalProcess, ConfigError, CongestionControlName, FlowConfig, IpVersion,
-    NativeAqm, PacingSetting, RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
+    NativeAqm, PacingSetting, Rank, RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow,
+    UdpFlow,
 };
 use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
-use crate::wire::EPHEMERAL;
+use crate::wire::{EPHEMERAL, LATEST_DEADLINE};
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTRY};
 use sojourn_switch::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
@@ -211,9 +212,7 @@ fn check_transfers(
     within(&key("load"), transfers.load, 1_000..=FASTEST)?;
     check_choices(key, &transfers.tcp)?;
     check_control(key, transfers.congestion_control, transfers.ip_version, &transfers.tcp)?;
-    if transfers.tcp.rank && transfers.ip_version != IpVersion::V4 {
-        return Err(invalid(&key("rank"), "given", "ranks with ip_version = 4 only"));
-    }
+    check_rank(key, transfers, duration)?;
     if let ArrivalProcess::Lognormal { sigma } = transfers.arrivals {
         within(&key("arrivals.sigma (thousandths)"), sigma.into(), 1..=5_000)?;
     }
@@ -227,6 +226,26 @@ fn check_transfers(
         let allowed = format!("what makes at most {MOST_TRANSFERS} transfers");
         let value = format!("{}, which makes {expected} transfers", transfers.load);
         return Err(invalid(&key("load"), value, allowed));
+    }
+    Ok(())
+}
+
+/// Ranks are in the header of IPv4, and no deadline of the run may be beyond the greatest.
+fn check_rank(
+    key: &dyn Fn(&str) -> String,
+    transfers: &TransfersFlow,
+    duration: u64,
+) -> Result<(), ConfigError> {
+    let Some(rank) = transfers.tcp.rank else { return Ok(()) };
+    if transfers.ip_version != IpVersion::V4 {
+        return Err(invalid(&key("rank"), "given", "ranks with ip_version = 4 only"));
+    }
+    let Rank::Deadline(after) = rank else { return Ok(()) };
+    let latest = LATEST_DEADLINE.0;
+    if after == 0 || after.saturating_add(duration) > latest {
+        let allowed =
+            format!("what with the run's {duration} ns is at most {latest} ns: ranks end there");
+        return Err(invalid(&key("deadline (ns)"), after, allowed));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The types are plain data. Every kind begins with the same fields: its path, its times, its IP
 //! version. The file must not depend on TCP, UDP or any application.
 
-use crate::tcp::congestion;
+use crate::tcp::{Hz, congestion};
 use serde::{Deserialize, Serialize};
 
 /// One flow between two hosts.
@@ -308,6 +308,9 @@ pub struct TcpChoices {
     /// if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<u64>,
+    /// Ticks a second of the kernel, in which timers count; 1000 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hz: Option<Hz>,
     /// Segments that a sender begins with; 10 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
@@ -321,11 +324,21 @@ pub struct TcpChoices {
     /// Differentiated services code point of each packet (RFC 2474).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<u8>,
-    /// Each data packet of a transfer carries its rank in the IPv4 identification, which has no other
-    /// meaning in a packet that must not be fragmented (RFC 6864): the bytes that remain, this packet's
-    /// included, in units of 1,024 bytes, rounded up; 65,535 for more. Others have rank 0.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rank: bool,
+    /// Each data packet of a transfer carries such a rank in the IPv4 identification, which has no other
+    /// meaning in a packet that must not be fragmented (RFC 6864). Others have rank 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
+}
+
+/// What the packets of a transfer carry as their rank: the lower, the sooner to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// The bytes that remain, this packet's included, in units of 1,024 bytes, rounded up; 65,535 for
+    /// more.
+    Remaining,
+    /// The instant so many ns after the transfer's start, in whole units of 0.1 ms since the run's.
+    Deadline(u64),
 }
 
 impl TcpChoices {

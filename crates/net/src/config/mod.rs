@@ -18,8 +18,8 @@ pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
 pub use flows::{
     ArrivalProcess, CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion,
-    PacingSetting, RequestsFlow, SegmentationOffload, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
-    VoipFlow,
+    PacingSetting, Rank, RequestsFlow, SegmentationOffload, TcpChoices, TcpFlow, TransfersFlow,
+    UdpFlow, VoipFlow,
 };
 pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;

@@ -24,8 +24,8 @@ impl Socket {
     pub(super) fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
         let config = connection.config();
         let mut template = FrameTemplate::new(local, remote, Protocol::Tcp).with_dscp(config.dscp);
-        if let Some(bytes) = config.ranked {
-            template = template.ranked(config.initial_sequence.wrapping_add(1), bytes);
+        if let Some(ranks) = config.ranks {
+            template = template.with_ranks(ranks);
         }
         let telemetry = config.uses_telemetry().then(Box::default);
         Socket { connection, template, ports: (local.port, remote.port), telemetry }

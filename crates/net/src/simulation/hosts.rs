@@ -5,15 +5,16 @@ use crate::app::{
     Cap, ConstantRate, OnOff, Pace, RandomStream, RequestSchedule, Spans, StreamPurpose,
 };
 use crate::config::{
-    Addresses, CongestionControlName, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow,
-    RunConfig, START_JITTER, TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
+    Addresses, CongestionControlName, EcnField, FlowConfig, IpVersion, NetemPlace, Rank,
+    RequestsFlow, RunConfig, START_JITTER, TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+    place_of,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, ExpectedTransfer, Host, Requester, Responder, TcpClient, TcpServer,
     UdpApp, UdpSink, UdpSource,
 };
 use crate::tcp::TcpConfig;
-use crate::wire::{Ecn, Endpoint, Endpoints, MTU, TELEMETRY_ROOM, endpoints};
+use crate::wire::{Ecn, Endpoint, Endpoints, MTU, Ranks, TELEMETRY_ROOM, endpoints};
 use sojourn_packet::{Bytes, Time};
 
 /// IP and TCP headers without options.
@@ -144,6 +145,7 @@ fn tcp_config(
         initial_sequence: sequence,
         timestamp_offset: offset,
         min_rto: choices.min_rto.map_or(usual.min_rto, Time),
+        hz: choices.hz.unwrap_or_default(),
         initial_window: choices.initial_window.unwrap_or(usual.initial_window),
         delayed_ack: choices.delayed_ack.map(Time),
         dscp: choices.dscp.unwrap_or(0),
@@ -203,7 +205,11 @@ pub(super) fn short_transfer(
         )
     };
     let (client, server) = (end(), end());
-    let client = TcpConfig { ranked: settings.tcp.rank.then_some(size), ..client };
+    let ranks = settings.tcp.rank.map(|rank| match rank {
+        Rank::Remaining => Ranks::remaining(client.initial_sequence.wrapping_add(1), size),
+        Rank::Deadline(after) => Ranks::deadline(start + Time(after)),
+    });
+    let client = TcpConfig { ranks, ..client };
     let plan = ClientPlan { start, stop: None, cap: None, size: Some(size) };
     transfer(plan, number, client, server, ends).into()
 }

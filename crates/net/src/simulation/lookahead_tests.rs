@@ -274,7 +274,7 @@ fn fabric(multipath: &Value) -> Value {
         let others = hosts.iter().filter(|other| **other != at).map(|other| format!("h{other}"));
         json!({"kind": "transfers", "rtt": 0, "load": 10_000_000, "min_size": 5_000,
                "max_size": 200_000, "from": format!("h{at}"), "to": format!("h{}", (at + 1) % 4),
-               "receivers": others.collect::<Vec<_>>(), "tcp": {"min_rto": 5 * MS, "rank": true},
+               "receivers": others.collect::<Vec<_>>(), "tcp": {"min_rto": 5 * MS, "rank": "remaining"},
                "arrivals": {"lognormal": {"sigma": 1_500}}})
     };
     let switch = |name: &str| {

@@ -26,6 +26,7 @@ mod packet_ids;
 mod partition;
 mod partitioner;
 mod partitions;
+mod pods;
 mod random_links;
 mod records;
 mod report;

@@ -9,6 +9,7 @@
 use super::layout::{Change, End, Layout};
 use super::lookahead::WORTH;
 use super::node::Node;
+use super::pods::Groups;
 use sojourn_packet::{Rate, Time};
 use sojourn_switch::ShapedRate;
 use std::collections::BTreeMap;
@@ -17,8 +18,6 @@ use std::collections::BTreeMap;
 const LEAST: Time = Time::from_micros(100);
 /// As many partitions as there are at most; more take turns in being one.
 const MOST: usize = 64;
-/// Into so many partitions a fabric with short links is divided, about.
-const PODS: usize = 8;
 /// Bits of a full packet.
 const PACKET: u64 = 8 * 1_514;
 /// Lookahead of partitions that no link connects.
@@ -47,12 +46,14 @@ impl Partitioning {
     /// As many partitions as there are between links that are worth a cut, whatever drives them.
     pub(super) fn new(layout: &Layout, nodes: &[Node]) -> Partitioning {
         let links = links(layout, nodes);
-        let far = Partitioning::from_groups(joined(nodes.len(), &links, LEAST), &links);
+        let far = joined(nodes.len(), &links, LEAST).by_switch();
+        let far = Partitioning::from_groups(far, &links);
         if far.partitions > 1 {
             return far;
         }
-        let near =
-            Partitioning::from_groups(pods(joined(nodes.len(), &links, Time(1)), &links), &links);
+        let mut pods = joined(nodes.len(), &links, Time(1));
+        pods.join_pods(links.iter().map(|link| (link.from, link.to)));
+        let near = Partitioning::from_groups(pods.by_switch(), &links);
         // What hosts can send, and what the links that are cut can carry.
         let sent = layout.access_links.iter().map(|access| u128::from(access.rate.0)).sum::<u128>();
         let carried = near.crossing(&links).map(|link| u128::from(link.rate.0)).sum::<u128>();
@@ -84,56 +85,28 @@ impl Partitioning {
 }
 
 /// The group of each switch if those are one that a link of less than `least` connects.
-fn joined(switches: usize, links: &[SwitchLink], least: Time) -> Vec<usize> {
-    let mut groups: Vec<usize> = (0..switches).collect();
-    for link in links.iter().filter(|link| link.minimum_delay < least) {
-        let (kept, gone) = (groups[link.from], groups[link.to]);
-        join(&mut groups, kept, gone);
-    }
+fn joined(switches: usize, links: &[SwitchLink], least: Time) -> Groups {
+    let mut groups = Groups::new(switches);
+    let near = links.iter().filter(|link| link.minimum_delay < least);
+    near.for_each(|link| groups.join(link.from, link.to));
     groups
-}
-
-fn join(groups: &mut [usize], kept: usize, gone: usize) {
-    groups.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
-}
-
-/// Joins groups that most links connect, by the links between their switches as a share of those that
-/// could be there, as long as none has more than its share of all switches.
-fn pods(mut groups: Vec<usize>, links: &[SwitchLink]) -> Vec<usize> {
-    let most = groups.len().div_ceil(PODS);
-    loop {
-        let mut sizes = vec![0_usize; groups.len()];
-        groups.iter().for_each(|group| sizes[*group] += 1);
-        let mut between: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for link in links {
-            let (one, other) = (groups[link.from], groups[link.to]);
-            if one < other && sizes[one] + sizes[other] <= most {
-                *between.entry((one, other)).or_default() += 1;
-            }
-        }
-        // Of equal shares the first, as fractions of integers.
-        let best = between.into_iter().reduce(|best, next| {
-            let room = |(one, other): (usize, usize)| sizes[one] * sizes[other];
-            if next.1 * room(best.0) > best.1 * room(next.0) { next } else { best }
-        });
-        let Some(((one, other), _)) = best else { return groups };
-        join(&mut groups, one, other);
-    }
 }
 
 /// All links between switches, one way each.
 fn links(layout: &Layout, nodes: &[Node]) -> Vec<SwitchLink> {
+    let mut shortest = BTreeMap::new();
+    for (_, change) in &layout.changes {
+        if let Change::Delay(at, port, delay) = change {
+            let known = shortest.entry((usize::from(*at), *port)).or_insert(*delay);
+            *known = (*known).min(*delay);
+        }
+    }
     let mut links = Vec::new();
     for (from, switch) in layout.switches.iter().enumerate() {
         for (place, port) in switch.ports.iter().enumerate() {
             let End::Switch(to, _) = port.end else { continue };
-            let later = layout.changes.iter().filter_map(|(_, change)| match change {
-                Change::Delay(at, port, delay) if (usize::from(*at), *port) == (from, place) => {
-                    Some(*delay)
-                }
-                _ => None,
-            });
-            let delay = later.fold(port.delay, Time::min);
+            let later = shortest.get(&(from, place)).copied().unwrap_or(Time::MAX);
+            let delay = port.delay.min(later);
             let to = usize::from(to);
             // Frames that leave a partition arrive in order.
             let overtaken = port.netem.as_ref().is_some_and(|netem| netem.given.reorders());
@@ -165,26 +138,9 @@ mod tests {
     }
 
     #[test]
-    fn the_pods_of_a_fat_tree_become_the_groups_and_the_core_is_shared_out() {
-        // 32 edge and 32 aggregation switches in eight pods, then 16 of the core.
-        let mut pairs = Vec::new();
-        for at in 0..32 {
-            let pod = at / 4 * 4;
-            pairs.extend((pod..pod + 4).map(|aggregation| (at, 32 + aggregation)));
-            pairs.extend((0..4).map(|core| (32 + at, 64 + at % 4 * 4 + core)));
-        }
-        let groups = pods((0..80).collect(), &both_ways(&pairs));
-        for at in 0..64 {
-            assert_eq!(groups[at] == groups[0], at % 32 < 4, "{at}");
-        }
-        let sizes = (0..80).map(|one| groups.iter().filter(|group| **group == one).count());
-        assert_eq!(sizes.filter(|size| *size > 0).collect::<Vec<_>>(), [10; 8]);
-    }
-
-    #[test]
     fn switches_that_a_link_without_delay_connects_are_one_group() {
         let mut links = both_ways(&[(0, 1), (1, 2)]);
         links[0].minimum_delay = Time::ZERO;
-        assert_eq!(joined(3, &links, Time(1)), [0, 0, 2]);
+        assert_eq!(joined(3, &links, Time(1)).by_switch(), [0, 0, 2]);
     }
 }

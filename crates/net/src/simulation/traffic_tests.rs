@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{LinkSection, NetworkSection};
+use crate::records::ExchangeRows;
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
@@ -12,9 +13,13 @@ fn through(rate: u64) -> NetworkSection {
 }
 
 fn run(rate: u64, seconds: u64, flows: &[Value]) -> Simulation {
+    run_of("fifo", through(rate), seconds, flows)
+}
+
+fn run_of(aqm: &str, network: NetworkSection, seconds: u64, flows: &[Value]) -> Simulation {
     let config = json!({
-        "duration": seconds * 1_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
-        "network": through(rate), "flows": flows,
+        "duration": seconds * 1_000 * MS, "aqm": {"kind": "native", "name": aqm},
+        "network": network, "flows": flows,
     });
     let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
     let mut run = Simulation::new(config, None).expect("a valid configuration");
@@ -45,6 +50,44 @@ fn a_transfer_alone_takes_a_round_trip_to_connect_and_one_way_for_its_first_wind
     assert_eq!(delivered, 14_480 * rows.flow.len() as u64);
     // Transfers have no samples: there are too many of them to follow their congestion windows.
     assert!(run.take_flows().is_empty());
+}
+
+/// The mean time of the transfers of one configured flow that came to an end, ns.
+fn mean_time(rows: &ExchangeRows, of: u32) -> u64 {
+    let done = (0..rows.source.len()).filter(|at| rows.source[*at] == of && rows.finished[*at] > 0);
+    let times: Vec<u64> = done.map(|at| rows.finished[at] - rows.started[at]).collect();
+    assert!(times.len() > 100, "{}", times.len());
+    times.iter().sum::<u64>() / times.len() as u64
+}
+
+#[test]
+fn transfers_with_the_earlier_deadline_overtake_where_the_lowest_rank_goes_first() {
+    let with = |deadline: u64| {
+        let mut flow = transfers(24_000_000, 30_000);
+        flow["tcp"] = json!({"rank": {"deadline": deadline}});
+        flow
+    };
+    let flows = [with(MS), with(500 * MS)];
+    let times = |aqm| {
+        let rows = run_of(aqm, through(50_000_000), 5, &flows).take_exchanges();
+        [0, 1].map(|of| mean_time(&rows, of))
+    };
+    let ([soon, late], plain) = (times("pifo"), times("fifo"));
+    assert!(2 * soon < late, "{soon} {late}");
+    assert!(2 * plain[0] > plain[1] && soon < plain[0], "{plain:?}");
+}
+
+#[test]
+fn timeouts_of_a_kernel_with_long_ticks_are_longer() {
+    let times = [1000, 250, 100].map(|hz| {
+        let mut flow = transfers(5_000_000, 14_480);
+        flow["rtt"] = json!(MS);
+        flow["tcp"] = json!({"min_rto": MS, "delayed_ack": MS, "hz": hz});
+        let mut network = through(50_000_000);
+        network.links[1].queue_limit = 6_000;
+        mean_time(&run_of("fifo", network, 5, &[flow]).take_exchanges(), 0)
+    });
+    assert!(times.is_sorted() && times[2] > times[0] + 5 * MS, "{times:?}");
 }
 
 #[test]
@@ -187,7 +230,14 @@ fn traffic_drawn_for_other_backends_equals_the_simulators() {
 
 #[test]
 fn traffic_that_makes_no_sense_is_refused_with_what_may_stand_there() {
+    let with = |tcp: Value| {
+        let mut flow = transfers(1_000, 1_000);
+        flow["tcp"] = tcp;
+        flow
+    };
     let cases = [
+        (with(json!({"hz": 200})), "200 ticks a second: Linux has 100, 250, 300 or 1000"),
+        (with(json!({"rank": {"deadline": MS}})), "10000000000 ns is at most 6553500000 ns"),
         (json!({"kind": "udp", "rate": 8_000_000, "rtt": 0, "on": 5_000}), "both or neither"),
         (transfers(100_000_000_000, 100), "what makes at most 200000 transfers"),
         (json!({"kind": "requests", "request": 1, "response": 1, "rtt": 0}), "exactly one of them"),

@@ -1,8 +1,10 @@
 //! Settings of one end of a connection. Defaults are those of Linux 6.1 where it has one.
 
-use super::jiffies::Echo;
+use super::jiffies::Hz;
+use super::timestamp_clock::{Echo, milliseconds};
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::congestion::EcnFeedback;
+use crate::wire::Ranks;
 use sojourn_packet::Time;
 
 /// Settings of one end.
@@ -18,6 +20,8 @@ pub struct TcpConfig {
     pub sack: bool,
     /// Offer ECN (RFC 3168); a congestion control that wants each mark offers it anyway.
     pub ecn: bool,
+    /// Ticks a second of this end's kernel, in which timers and coarse clocks count.
+    pub hz: Hz,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
     /// Least distance between the smoothed RTT and the retransmission timeout. Linux applies its
@@ -36,8 +40,8 @@ pub struct TcpConfig {
     pub pacing: PacingSetting,
     /// Differentiated services code point of each packet.
     pub dscp: u8,
-    /// Bytes to be sent in all, of an end whose packets carry their rank.
-    pub ranked: Option<u64>,
+    /// Ranks of the data packets, if they carry any.
+    pub ranks: Option<Ranks>,
     /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
     /// Value of the timestamp clock at time zero, in ms.
@@ -52,6 +56,7 @@ impl Default for TcpConfig {
             timestamps: true,
             sack: true,
             ecn: false,
+            hz: Hz::default(),
             initial_window: 10,
             min_rto: Time::from_millis(200),
             delayed_ack: None,
@@ -60,7 +65,7 @@ impl Default for TcpConfig {
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,
             dscp: 0,
-            ranked: None,
+            ranks: None,
             initial_sequence: 0,
             timestamp_offset: 0,
         }
@@ -100,6 +105,6 @@ impl TcpConfig {
 
     /// Value of the timestamp clock at `now`; it ticks once a millisecond.
     pub fn timestamp(&self, now: Time) -> u32 {
-        self.timestamp_offset.wrapping_add((now.0 / 1_000_000) as u32)
+        self.timestamp_offset.wrapping_add(milliseconds(now) as u32)
     }
 }

@@ -85,6 +85,7 @@ fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
         control: config.congestion_control,
         initial_window: config.initial_window,
         min_rto: config.min_rto,
+        hz: config.hz,
         base_rtt: config.base_rtt,
         rtt: None,
         peer_window: 0,
@@ -121,7 +122,7 @@ impl Connection {
     fn new(config: TcpConfig, state: State) -> Connection {
         Connection {
             state,
-            syn: SynRetransmission::new(),
+            syn: SynRetransmission::new(config.hz),
             peer_syn: None,
             negotiated: Negotiated::default(),
             local: SequenceSpace::new(config.initial_sequence),
@@ -130,7 +131,7 @@ impl Connection {
             receiver: Receiver::new(
                 config.receive_window,
                 u32::from(config.mss),
-                config.delayed_ack,
+                (config.hz, config.delayed_ack),
             ),
             ts_recent: 0,
             last_ack_sent: 0,

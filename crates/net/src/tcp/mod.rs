@@ -23,10 +23,12 @@ pub mod sender;
 mod sequence;
 mod syn_options;
 mod syn_retransmission;
+mod timestamp_clock;
 
 pub use config::TcpConfig;
 pub use connection::{Arrival, Connection, PredictedSegment, SegmentForm};
 pub(crate) use connection::{Segments, TimeWait};
+pub use jiffies::Hz;
 pub(crate) use jiffies::earliest;
 pub use pacing_rate::PacingRate;
 

@@ -2,13 +2,14 @@
 //!
 //! Must not depend on the options that a segment carries.
 
-use super::jiffies::expiry;
+use super::jiffies::Hz;
 use super::sender::{INITIAL_RTO, MAX_RTO};
 use sojourn_packet::Time;
 
 /// The SYN or SYN-ACK of this end: whether it is to be sent, and sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SynRetransmission {
+    hz: Hz,
     pub(crate) pending: bool,
     /// Time of its retransmission; [`Time::MAX`] for never.
     pub(crate) deadline: Time,
@@ -39,8 +40,9 @@ pub(crate) struct AnswerEcho {
 
 impl SynRetransmission {
     /// Nothing was sent.
-    pub(crate) fn new() -> SynRetransmission {
+    pub(crate) fn new(hz: Hz) -> SynRetransmission {
         SynRetransmission {
+            hz,
             pending: false,
             deadline: Time::MAX,
             tries: 0,
@@ -54,7 +56,7 @@ impl SynRetransmission {
     pub(crate) fn sent(&mut self, now: Time, timestamp: u32) {
         let rto = Time(INITIAL_RTO.0 << self.timeouts.min(8)).min(MAX_RTO);
         self.pending = false;
-        self.deadline = expiry(now, rto);
+        self.deadline = self.hz.expiry(now, rto);
         if self.tries == 0 {
             self.first_timestamp = timestamp;
         }

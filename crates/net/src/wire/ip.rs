@@ -6,6 +6,7 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};
+use super::ranks::Ranks;
 use super::{abstract_segment, header_prediction};
 use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplementSum};
 
@@ -70,13 +71,9 @@ pub struct FrameTemplate {
     identification: u16,
     /// The six upper bits of the traffic class (RFC 2474), in their place.
     dscp: u8,
-    /// Of a transfer whose packets carry their rank: the sequence number behind its last byte, and its
-    /// bytes.
-    ranked: Option<(u32, u64)>,
+    /// Of a transfer whose packets carry their rank.
+    ranks: Option<Ranks>,
 }
-
-/// Bytes of one step of a rank.
-const RANK_UNIT: u64 = 1_024;
 
 impl FrameTemplate {
     /// The headers from `local` to `remote`.
@@ -122,7 +119,7 @@ impl FrameTemplate {
             fixed,
             identification: 0,
             dscp: 0,
-            ranked: None,
+            ranks: None,
         }
     }
 
@@ -131,21 +128,16 @@ impl FrameTemplate {
         FrameTemplate { dscp: dscp << 2, ..self }
     }
 
-    /// The same with ranks of a transfer of `bytes`, whose first byte has the sequence number `first`, in
-    /// the identification of IPv4.
-    pub fn ranked(self, first: u32, bytes: u64) -> FrameTemplate {
-        FrameTemplate { ranked: Some((first.wrapping_add(bytes as u32), bytes)), ..self }
+    /// The same with ranks in the identification of IPv4.
+    pub fn with_ranks(self, ranks: Ranks) -> FrameTemplate {
+        FrameTemplate { ranks: Some(ranks), ..self }
     }
 
-    /// Prepares the rank of the next frame, if this transfer has such: what remains from `seq` on, or 0
-    /// without a payload.
+    /// Prepares the rank of the next frame, if this transfer has such; 0 without a payload.
     #[inline(always)]
     pub(super) fn rank_next(&mut self, seq: u32, payload: u32) {
-        if let Some((end, bytes)) = self.ranked {
-            let left = u64::from(end.wrapping_sub(seq)).min(bytes);
-            let left = if bytes >= 1 << 31 { bytes } else { left };
-            let rank = u16::try_from(left.div_ceil(RANK_UNIT)).unwrap_or(u16::MAX);
-            self.identification = if payload == 0 { 0 } else { rank };
+        if let Some(ranks) = self.ranks {
+            self.identification = if payload == 0 { 0 } else { ranks.of(seq) };
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::IpVersion;
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TransportSlice};
 use proptest::prelude::*;
-use sojourn_packet::{Bytes, HeaderBytes, Packet};
+use sojourn_packet::{Bytes, HeaderBytes, Packet, Time};
 
 fn tcp_packet(flow: u32, version: IpVersion, segment: &TcpSegment) -> Packet {
     let ends = flow_endpoints(flow, version);
@@ -247,12 +247,12 @@ fn a_vlan_tag_hides_no_address_and_a_host_without_a_vlan_refuses_the_frame() {
 }
 
 #[test]
-fn a_ranked_transfer_has_its_remaining_bytes_in_the_identification() {
+fn a_ranked_transfer_has_its_remaining_bytes_or_its_deadline_in_the_identification() {
     let ends = flow_endpoints(0, IpVersion::V4);
     let first = u32::MAX - 4_999;
-    let rank = |bytes, seq: u32, payload| {
+    let written = |ranks, seq: u32, payload| {
         let template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
-        let mut template = template.ranked(first, bytes);
+        let mut template = template.with_ranks(ranks);
         let segment = TcpSegment { seq, payload, ..TcpSegment::default() };
         let mut frame = HeaderBytes::new();
         write_tcp(&mut template, (1, 2), &segment, FrameDetail::Whole, &mut frame);
@@ -260,12 +260,17 @@ fn a_ranked_transfer_has_its_remaining_bytes_in_the_identification() {
         assert!(read_frame(&packet).is_ok(), "its checksums are right");
         u16::from_be_bytes([packet.bytes[18], packet.bytes[19]])
     };
+    let rank = |bytes, seq, payload| written(Ranks::remaining(first, bytes), seq, payload);
     // The sequence numbers wrap after 5,000 bytes.
     assert_eq!(rank(10_240, first, 1_448), 10);
     assert_eq!(rank(10_240, first.wrapping_add(9_216), 1_024), 1);
     assert_eq!(rank(10_240, first.wrapping_add(9_215), 1_025), 2, "rounded up");
     assert_eq!(rank(10_240, first.wrapping_sub(1), 0), 0, "no payload");
     assert_eq!([1 << 26, 1 << 31, 1 << 40].map(|bytes| rank(bytes, first, 1_448)), [u16::MAX; 3]);
+    let deadline = |us, payload| written(Ranks::deadline(Time::from_micros(us)), first, payload);
+    assert_eq!([0, 99, 100, 20_050].map(|us| deadline(us, 1_448)), [0, 0, 1, 200]);
+    assert_eq!(deadline(20_050, 0), 0, "no payload");
+    assert_eq!(deadline(7_000_000, 1), u16::MAX);
 }
 
 proptest! {

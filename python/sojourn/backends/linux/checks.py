@@ -110,8 +110,8 @@ def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
             )
         if flow.get("receivers") or flow.get("tcp"):
             raise ScenarioError(
-                f"{name}: several receivers of one source, min_rto, initial_window, delayed_ack, "
-                "base_rtt, dscp and rank of TCP are for the simulator: --on sim"
+                f"{name}: several receivers of one source, min_rto, hz, initial_window, "
+                "delayed_ack, base_rtt, dscp and rank of TCP are for the simulator: --on sim"
             )
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

@@ -90,7 +90,9 @@ class _TcpEnds(Strict):
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
     min_rto: PositiveTime | None = None
     """Least distance of the retransmission timeout from the smoothed round-trip time, 1 ms to 60 s.
-    Absent: Linux's 200 ms. Timers expire at whole milliseconds."""
+    Absent: Linux's 200 ms. Counted in ticks of `hz`."""
+    hz: Literal[100, 250, 300, 1000] = 1000
+    """`CONFIG_HZ` of both ends' kernel: ticks a second, which timers and coarse clocks count."""
     initial_window: Annotated[int, Field(ge=1, le=1_000)] | None = None
     """Segments that a sender begins with. Absent: 10."""
     delayed_ack: Time | None = None
@@ -180,9 +182,12 @@ class TransferFlows(_Flows, _TcpEnds):
     """Distribution of the times between arrivals at one source."""
     sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0
     """With `lognormal`: the standard deviation of the logarithm."""
-    rank: Literal["remaining"] | None = None
-    """Each data packet carries its rank in the IPv4 identification: the bytes that remain, its own
-    included, in units of 1,024 bytes, at most 65,535. Others have 0."""
+    rank: Literal["remaining", "deadline"] | None = None
+    """Each data packet carries its rank in the IPv4 identification, at most 65,535: bytes that
+    remain, its own included, in units of 1,024; or the end of `deadline`, in 0.1 ms since the run
+    began. Others have 0."""
+    deadline: PositiveTime | None = None
+    """Time from a transfer's start until it should be over. With the run at most 6.5535 s."""
     sizes: FilePath | None = None
     """In place of the distribution of the next keys: the workload `websearch`, `datamining`,
     `hadoop`, `storage` or `rpc`, or a CSV file: lines of bytes and the cumulative percentage, as
@@ -209,6 +214,8 @@ class TransferFlows(_Flows, _TcpEnds):
             raise ValueError("interpolate is of a table: give sizes, too")
         if self.rank is not None and self.ip_version != 4:
             raise ValueError("rank is of ip_version = 4")
+        if (self.deadline is None) == (self.rank == "deadline"):
+            raise ValueError('rank = "deadline" needs deadline, which no other rank reads')
         if self.load_of != "host" and isinstance(self.load, int):
             raise ValueError('load_of is of a load that is a share: give load = "60 %", or so')
         if self.arrivals == "poisson" and self.sigma != fields["sigma"].default:

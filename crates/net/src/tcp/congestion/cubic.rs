@@ -5,7 +5,7 @@
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
 use super::{Ack, CongestionControl, EcnFeedback, Flow, Registered, RttSample, Window};
-use crate::tcp::jiffies::{coarse, ticks, whole};
+use crate::tcp::Hz;
 use sojourn_packet::Time;
 
 /// CUBIC, as scenarios name it.
@@ -15,7 +15,7 @@ pub const REGISTRATION: Registered = Registered {
     linux: Some("cubic"),
     ecn_feedback: EcnFeedback::Classic,
     telemetry: false,
-    start: |_| Box::new(Cubic::new()),
+    start: |start| Box::new(Cubic::new(start.hz)),
 };
 
 /// Multiplicative decrease (section 4.6): 0.7 in units of 1/1024.
@@ -28,11 +28,9 @@ const FRACTION: u64 = 1024;
 /// Acknowledged segments for one segment of the Reno-friendly window, per eighth of a window
 /// (section 4.3): 8/3 (1 + beta) / (1 - beta), rounded down as Linux does.
 const RENO_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// While the window stays the same, the function is evaluated only this often, in ticks: a 32nd of a
-/// second.
-const UPDATE_INTERVAL: u64 = 31;
-/// Round-trip times say nothing about the path for so long after a reduction.
-const SETTLING: Time = Time::from_secs(1);
+/// While the window stays the same, the function is evaluated only each such part of a second, in
+/// whole ticks.
+const UPDATES_PER_SECOND: u64 = 32;
 /// The smallest threshold in segments (section 4.6).
 const MIN_SSTHRESH: u32 = 2;
 /// Before the first loss the window grows by at least one segment in so many acknowledged.
@@ -43,6 +41,7 @@ const FASTEST_GROWTH: u32 = 2;
 /// The control.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
+    hz: Hz,
     /// Segments to be acknowledged for one segment of growth.
     per_segment: u32,
     /// Window just before the last reduction, lowered by fast convergence; 0 if there was none.
@@ -61,8 +60,8 @@ pub struct Cubic {
 /// One congestion avoidance stage.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// As the coarse clock shows it.
-    start: Time,
+    /// The tick.
+    start: u64,
     /// Time for the function to reach `plateau` again, in 1/1024 s.
     k: u64,
     /// W_max of this stage.
@@ -74,7 +73,7 @@ struct Epoch {
 
 impl Epoch {
     /// Equation 2: K is the cube root of (W_max - cwnd) / C.
-    fn begin(now: Time, cwnd: u32, w_max: u32, acked: u32) -> Epoch {
+    fn begin(tick: u64, cwnd: u32, w_max: u32, acked: u32) -> Epoch {
         let (plateau, k) = if cwnd < w_max {
             // In 1/1024 s and with C in 1/1024: 2^40 / C per segment.
             let cubed = (1u64 << 40) / C * u64::from(w_max - cwnd);
@@ -82,13 +81,13 @@ impl Epoch {
         } else {
             (cwnd, 0)
         };
-        Epoch { start: coarse(now), k, plateau, reno: cwnd, reno_credit: acked }
+        Epoch { start: tick, k, plateau, reno: cwnd, reno_credit: acked }
     }
 
     /// Equation 1: W_cubic(t) = C (t - K)^3 + W_max, a `min_rtt` ahead.
-    fn target(&self, now: Time, min_rtt: Time) -> i64 {
-        let elapsed = coarse(now).saturating_sub(self.start).0 + whole(min_rtt).0;
-        let t = (u128::from(elapsed) * u128::from(FRACTION) / 1_000_000_000) as i64;
+    fn target(&self, tick: u64, hz: Hz, min_rtt: Time) -> i64 {
+        let elapsed = tick.saturating_sub(self.start) + hz.whole_ticks(min_rtt);
+        let t = (u128::from(elapsed) * u128::from(FRACTION) / u128::from(hz.per_second())) as i64;
         let distance = (t - self.k as i64).clamp(-(1 << 24), 1 << 24);
         let cubed = i128::from(distance.unsigned_abs()).pow(3) * i128::from(C);
         let delta = (cubed >> 40).min(i128::from(u32::MAX)) as i64;
@@ -107,8 +106,8 @@ impl Epoch {
 
 impl Cubic {
     /// A fresh control.
-    pub fn new() -> Cubic {
-        Cubic::default()
+    pub fn new(hz: Hz) -> Cubic {
+        Cubic { hz, ..Cubic::default() }
     }
 
     /// Sections 4.3 to 4.5: how many segments one segment of growth takes.
@@ -116,8 +115,9 @@ impl Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.reno_credit += acked;
         }
-        let now_ticks = ticks(now);
-        let recent = |(last, at): (u32, u64)| last == cwnd && now_ticks - at <= UPDATE_INTERVAL;
+        let now_ticks = self.hz.ticks(now);
+        let interval = self.hz.per_second() / UPDATES_PER_SECOND;
+        let recent = |(last, at): (u32, u64)| last == cwnd && now_ticks - at <= interval;
         if !self.evaluated.is_some_and(recent) {
             self.evaluate(now, cwnd, acked);
         }
@@ -126,15 +126,15 @@ impl Cubic {
     /// The same with another window or long after the last time.
     #[inline(never)]
     fn evaluate(&mut self, now: Time, cwnd: u32, acked: u32) {
-        let now_ticks = ticks(now);
+        let now_ticks = self.hz.ticks(now);
         let this_tick = self.evaluated.is_some_and(|(_, at)| at == now_ticks);
         let epoch = self.epoch.get_or_insert_with(|| {
             self.evaluated = None;
-            Epoch::begin(now, cwnd, self.w_max, acked)
+            Epoch::begin(now_ticks, cwnd, self.w_max, acked)
         });
         if !this_tick || self.evaluated.is_none() {
             self.evaluated = Some((cwnd, now_ticks));
-            let target = epoch.target(now, self.min_rtt.unwrap_or_default());
+            let target = epoch.target(now_ticks, self.hz, self.min_rtt.unwrap_or_default());
             self.per_segment = match target - i64::from(cwnd) {
                 missing @ 1.. => cwnd / u32::try_from(missing).unwrap_or(u32::MAX),
                 _ => cwnd.saturating_mul(100),
@@ -161,8 +161,11 @@ impl CongestionControl for Cubic {
     }
 
     fn on_rtt(&mut self, window: &mut Window, sample: &RttSample) {
-        if self.epoch.is_some_and(|epoch| coarse(sample.now).saturating_sub(epoch.start) < SETTLING)
-        {
+        // Round-trip times say nothing about the path for a second after a reduction.
+        let settles = |epoch: Epoch| {
+            self.hz.ticks(sample.now).saturating_sub(epoch.start) < self.hz.per_second()
+        };
+        if self.epoch.is_some_and(settles) {
             return;
         }
         let min_rtt = self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt));
@@ -192,13 +195,13 @@ impl CongestionControl for Cubic {
 
     /// Section 4.8: everything learned is forgotten, so that the next stage begins at its plateau.
     fn on_timeout(&mut self, _flow: &Flow) {
-        *self = Cubic::new();
+        *self = Cubic::new(self.hz);
     }
 
     /// Section 5.8: time in which nothing was sent does not count.
     fn on_transmit_start(&mut self, _window: &mut Window, flow: &Flow, idle: Time) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + idle).min(coarse(flow.now));
+            epoch.start = (epoch.start + self.hz.ticks(idle)).min(self.hz.ticks(flow.now));
         }
     }
 }
@@ -220,7 +223,7 @@ mod tests {
 
     /// A control that has just been reduced from `cwnd` segments, without fast convergence.
     fn reduced_from(cwnd: u32) -> (Cubic, Window) {
-        let mut control = Cubic::new();
+        let mut control = Cubic::new(Hz::default());
         let mut window = Window::new(cwnd);
         control.on_rtt(&mut window, &rtt(Time::ZERO, RTT));
         window.ssthresh = control.reduced_threshold(&window);
@@ -323,7 +326,7 @@ mod tests {
 
     #[test]
     fn before_the_first_loss_the_window_grows_by_a_twentieth_per_window() {
-        let mut control = Cubic::new();
+        let mut control = Cubic::new(Hz::default());
         let mut window = Window::with_threshold(100, 100);
         (0..50).for_each(|_| control.on_ack(&mut window, &ack(Time::ZERO, 2)));
         assert_eq!(window.cwnd, 105);
@@ -346,7 +349,7 @@ mod tests {
 
     #[test]
     fn hystart_sets_the_threshold_to_the_window_at_which_it_fires_and_fires_once() {
-        let mut control = Cubic::new();
+        let mut control = Cubic::new(Hz::default());
         let mut window = Window::new(100);
         control.on_rtt(&mut window, &rtt(Time::ZERO, RTT));
         (0..9).for_each(|_| control.on_rtt(&mut window, &rtt(Time(1), Time(2 * RTT.0))));
@@ -354,5 +357,19 @@ mod tests {
         let slow = RttSample { una: 3, next: 4, ..rtt(Time(1), Time(2 * RTT.0)) };
         (0..9).for_each(|_| control.on_rtt(&mut window, &slow));
         assert_eq!(window.ssthresh, 100);
+    }
+
+    #[test]
+    fn the_function_s_clock_is_the_kernel_s() {
+        // Of a second in 100 ticks a 32nd is three: 40 ms later it is evaluated again, 30 ms later not.
+        let (mut control, mut window) = reduced_from(1000);
+        control.hz = Hz::Hz100;
+        control.on_ack(&mut window, &ack(Time::from_millis(5), 1));
+        let first = control.per_segment;
+        control.epoch.as_mut().expect("a stage").plateau += 1000;
+        control.on_ack(&mut window, &ack(Time::from_millis(39), 1));
+        assert_eq!(control.per_segment, first);
+        control.on_ack(&mut window, &ack(Time::from_millis(40), 1));
+        assert!(control.per_segment < first);
     }
 }

@@ -161,6 +161,7 @@ mod tests {
             window: 100,
             rtt: None,
             base_rtt: Some(T),
+            hz: crate::tcp::Hz::default(),
             seed: 0,
         };
         (Hpcc::new(&start), Window::new(100))

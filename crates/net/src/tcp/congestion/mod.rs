@@ -25,7 +25,7 @@ pub use new_reno::NewReno;
 pub use prague::Prague;
 pub use window::Window;
 
-use crate::tcp::PacingRate;
+use crate::tcp::{Hz, PacingRate};
 use crate::wire::Telemetry;
 use sojourn_packet::{Named, Registry, Time};
 use std::fmt::Debug;
@@ -282,6 +282,8 @@ pub struct Start {
     pub rtt: Option<Time>,
     /// The round-trip time of the path without queues, if it is known.
     pub base_rtt: Option<Time>,
+    /// Ticks a second of the kernel's coarse clock.
+    pub hz: Hz,
     /// Seed of random choices.
     pub seed: u64,
 }

@@ -192,7 +192,15 @@ mod tests {
 
     fn fresh() -> Prague {
         let rtt = Some(Time::from_millis(25));
-        Prague::new(&Start { now: Time::ZERO, mss: 1448, window: 10, rtt, base_rtt: None, seed: 0 })
+        Prague::new(&Start {
+            now: Time::ZERO,
+            mss: 1448,
+            window: 10,
+            rtt,
+            base_rtt: None,
+            hz: crate::tcp::Hz::default(),
+            seed: 0,
+        })
     }
 
     /// A flow whose share is this part of one, and that behaves as one of 25 ms.

@@ -1,9 +1,9 @@
 //! Processing of segments that arrive on an open connection.
 
 use super::{Connection, State};
-use crate::tcp::jiffies::Echo;
 use crate::tcp::receiver::Incoming;
 use crate::tcp::sender::{Acknowledgement, FIRST_BYTE};
+use crate::tcp::timestamp_clock::Echo;
 use crate::wire::{
     AbstractSegment, AccEcn, Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
     Timestamps,

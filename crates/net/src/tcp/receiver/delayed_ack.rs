@@ -9,7 +9,7 @@
 //! duplicates and marks. An end that answers data with data is in ping-pong mode. Its
 //! acknowledgements then ride on its data, and quick-ACK mode has no effect.
 
-use crate::tcp::jiffies::{coarse, expiry, whole};
+use crate::tcp::Hz;
 use sojourn_packet::Time;
 
 /// The shortest delay, and the longest in and out of ping-pong mode.
@@ -34,6 +34,7 @@ const MOST_COMPRESSED: u32 = 44;
 /// Acknowledgement owed to the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DelayedAck {
+    hz: Hz,
     /// Half of the window in segments bounds quick-ACK mode.
     window: u64,
     /// The shortest delay: 40 ms, or the limit.
@@ -84,12 +85,14 @@ pub(crate) struct Path {
 }
 
 impl DelayedAck {
-    /// Nothing is owed; `window` is what we announce, in bytes, and no delay exceeds `limit`.
-    pub(crate) fn new(window: u64, limit: Option<Time>) -> DelayedAck {
+    /// Nothing is owed; `window` is what we announce, in bytes, and no delay exceeds `limit`, in whole
+    /// ticks.
+    pub(crate) fn new(window: u64, (hz, limit): (Hz, Option<Time>)) -> DelayedAck {
         DelayedAck {
+            hz,
             window,
-            shortest: limit.unwrap_or(MIN_DELAY).min(MIN_DELAY),
-            longest: limit.unwrap_or(LONGEST).min(LONGEST),
+            shortest: hz.whole(limit.unwrap_or(MIN_DELAY).min(MIN_DELAY)),
+            longest: hz.whole(limit.unwrap_or(LONGEST).min(LONGEST)),
             full: 1,
             unacknowledged: 0,
             due: AckDeadline::Nothing,
@@ -117,8 +120,8 @@ impl DelayedAck {
     /// anew, or at the beginning, acknowledgements are quick.
     #[inline(always)]
     fn adapt(&mut self, now: Time, rto: Time) {
-        let gap = coarse(now).saturating_sub(self.last_data);
-        self.last_data = coarse(now);
+        let gap = self.hz.coarse(now).saturating_sub(self.last_data);
+        self.last_data = self.hz.coarse(now);
         // Nearly always it stays the shortest.
         if self.delay != Some(self.shortest) || gap > Time(self.shortest.0 / 2) {
             self.adapt_to(gap, rto);
@@ -134,10 +137,10 @@ impl DelayedAck {
         };
         if gap <= Time(self.shortest.0 / 2) {
             if delay != self.shortest {
-                self.delay = Some(half(delay) + half(self.shortest));
+                self.delay = Some(self.half(delay) + self.half(self.shortest));
             }
         } else if gap < delay {
-            self.delay = Some((half(delay) + gap).min(rto));
+            self.delay = Some((self.half(delay) + gap).min(rto));
         } else if gap > rto {
             self.raise_quick(MAX_QUICK);
         }
@@ -243,8 +246,9 @@ impl DelayedAck {
     fn wait_longer(&mut self, now: Time, mut delay: Time, path: &Path) {
         if delay > self.shortest {
             let longest = if self.pingpong { MAX_PINGPONG_DELAY } else { MAX_DELAY };
-            let longest =
-                path.srtt.map_or(longest, |srtt| longest.min(whole(srtt).max(self.shortest)));
+            let longest = path
+                .srtt
+                .map_or(longest, |srtt| longest.min(self.hz.whole(srtt).max(self.shortest)));
             delay = delay.min(longest);
         }
         self.wait_for(now, delay.min(self.longest));
@@ -252,14 +256,14 @@ impl DelayedAck {
 
     #[inline(always)]
     fn wait_for(&mut self, now: Time, delay: Time) {
-        let (clock, delay) = (coarse(now), whole(delay));
+        let (clock, delay) = (self.hz.coarse(now), self.hz.whole(delay));
         match self.due {
             // One that is nearly due is sent now.
-            AckDeadline::At(until) if until <= clock + coarse(Time(delay.0 / 4)) => {
+            AckDeadline::At(until) if until <= clock + self.hz.coarse(Time(delay.0 / 4)) => {
                 self.owe(AckDeadline::Now, Time::ZERO);
             }
             AckDeadline::At(until) if until <= clock + delay => {}
-            _ => self.owe(AckDeadline::At(clock + delay), expiry(now, delay)),
+            _ => self.owe(AckDeadline::At(clock + delay), self.hz.expiry(now, delay)),
         }
     }
 
@@ -313,7 +317,10 @@ impl DelayedAck {
 
     /// Data go out: if they answer data, acknowledgements can ride on them.
     pub(crate) fn data_sent(&mut self, now: Time) {
-        if self.delay.is_some_and(|delay| coarse(now).saturating_sub(self.last_data) < delay) {
+        if self
+            .delay
+            .is_some_and(|delay| self.hz.coarse(now).saturating_sub(self.last_data) < delay)
+        {
             self.pingpong = true;
         }
     }
@@ -328,11 +335,10 @@ impl DelayedAck {
     pub(crate) fn deadline(&self) -> Time {
         self.expires
     }
-}
-
-/// Half of it in whole ticks, rounded down.
-fn half(delay: Time) -> Time {
-    coarse(Time(delay.0 / 2))
+    /// Half of it in whole ticks, rounded down.
+    fn half(&self, delay: Time) -> Time {
+        self.hz.coarse(Time(delay.0 / 2))
+    }
 }
 
 #[cfg(test)]
@@ -353,7 +359,7 @@ mod tests {
 
     /// Past the first quick acknowledgements, of which half a window allows `quick`.
     fn settled(quick: u64) -> DelayedAck {
-        let mut acks = DelayedAck::new(2000 * quick, None);
+        let mut acks = DelayedAck::new(2000 * quick, (Hz::default(), None));
         for _ in 0..quick.min(16) {
             assert_eq!(segment(&mut acks, MS(0)), MS(0));
         }
@@ -403,9 +409,22 @@ mod tests {
     }
 
     #[test]
+    fn forty_milliseconds_are_so_many_ticks_of_each_rate() {
+        let due = |hz| {
+            let mut acks = DelayedAck::new(2000, (hz, None));
+            assert_eq!(segment(&mut acks, MS(0)), MS(0), "quick at first");
+            segment(&mut acks, MS(1))
+        };
+        assert_eq!(due(Hz::Hz100), MS(50), "four ticks, and the one that has begun");
+        assert_eq!(due(Hz::Hz250), MS(44));
+        assert_eq!(due(Hz::Hz300), Hz::Hz300.time(13));
+        assert_eq!(due(Hz::Hz1000), MS(42));
+    }
+
+    #[test]
     fn a_limit_shortens_every_delay_and_one_of_zero_leaves_none() {
         let limited = |limit| {
-            let mut acks = DelayedAck::new(2000, Some(limit));
+            let mut acks = DelayedAck::new(2000, (Hz::default(), Some(limit)));
             assert_eq!(segment(&mut acks, MS(0)), MS(0), "quick at first");
             (2..40).map(|n| segment(&mut acks, MS(50 * n)).0 - MS(50 * n).0).max()
         };

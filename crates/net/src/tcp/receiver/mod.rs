@@ -7,8 +7,9 @@
 mod delayed_ack;
 mod window;
 
-use crate::tcp::jiffies::Echo;
+use crate::tcp::Hz;
 use crate::tcp::ranges::RangeSet;
+use crate::tcp::timestamp_clock::Echo;
 use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
@@ -73,8 +74,9 @@ struct DctcpEcho {
 
 impl Receiver {
     /// A receiver that expects the first byte and announces `window` bytes, and segments of `mss`
-    /// bytes, options included. `delayed_ack` limits the delay of acknowledgements.
-    pub(crate) fn new(window: u64, mss: u32, delayed_ack: Option<Time>) -> Receiver {
+    /// bytes, options included. `delayed_ack` has the kernel's ticks, and the
+    /// longest delay of acknowledgements.
+    pub(crate) fn new(window: u64, mss: u32, delayed_ack: (Hz, Option<Time>)) -> Receiver {
         Receiver {
             next: super::sender::FIRST_BYTE,
             out_of_order: RangeSet::default(),

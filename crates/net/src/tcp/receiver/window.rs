@@ -9,7 +9,7 @@
 //! continue. Depends on the arrivals and their times; sends nothing. Memory is counted as in the
 //! kernel, bookkeeping included.
 
-use crate::tcp::jiffies::Echo;
+use crate::tcp::timestamp_clock::{Echo, milliseconds};
 use sojourn_packet::Time;
 
 /// The buffer that a socket begins with: the second number of `tcp_rmem`.
@@ -147,7 +147,7 @@ impl ReceiveWindow {
     pub(super) fn on_echo(&mut self, now: Time, echo: Option<Echo>) {
         let Some(echo) = echo.filter(|_| echo != self.last_echo) else { return };
         self.last_echo = Some(echo);
-        let sample = 1000 * (now.0 / 1_000_000).saturating_sub(echo.millisecond(now)).max(1);
+        let sample = 1000 * milliseconds(now).saturating_sub(echo.millisecond(now)).max(1);
         if !self.falls(sample) {
             self.rtt += sample - self.rtt / 8;
         }

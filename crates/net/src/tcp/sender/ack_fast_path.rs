@@ -8,7 +8,7 @@ use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{EcnFeedback, State};
-use crate::tcp::jiffies::Echo;
+use crate::tcp::timestamp_clock::Echo;
 use sojourn_packet::Time;
 
 impl Sender {
@@ -81,6 +81,7 @@ mod tests {
             control: CongestionControlName::default(),
             initial_window: 10,
             min_rto: Time::from_millis(200),
+            hz: crate::tcp::Hz::default(),
             base_rtt: None,
             rtt: Some(Time::from_millis(20)),
             peer_window: WINDOW,

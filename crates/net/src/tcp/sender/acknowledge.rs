@@ -10,7 +10,7 @@ use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{
     Ack, EcnFeedback, Flow, Marked, Measured, RateSample, RttSample, State,
 };
-use crate::tcp::jiffies::{Echo, TICK};
+use crate::tcp::timestamp_clock::{Echo, milliseconds};
 use crate::wire::Telemetry;
 use sojourn_packet::Time;
 
@@ -52,7 +52,7 @@ pub(super) struct AckOutcome {
 /// True if what is echoed was sent in an earlier millisecond than `at`.
 #[cold]
 fn is_older(echo: Option<Echo>, now: Time, at: Time) -> bool {
-    echo.is_some_and(|echo| echo.millisecond(now) < at.0 / TICK.0)
+    echo.is_some_and(|echo| echo.millisecond(now) < milliseconds(at))
 }
 
 /// The counters of outstanding segments before an acknowledgement.

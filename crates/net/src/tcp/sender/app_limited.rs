@@ -3,8 +3,8 @@
 //! A window that was not used must not grow, and decays: RFC 7661 section 4.2 and RFC 2861, with
 //! the judgement once a window that Linux makes.
 
+use crate::tcp::Hz;
 use crate::tcp::congestion::Window;
-use crate::tcp::jiffies::coarse;
 use sojourn_packet::Time;
 
 /// Use of the window in the current round trip, in segments.
@@ -61,8 +61,15 @@ impl WindowUsage {
 
     /// A window that was not used for a timeout falls half-way to what was used (RFC 2861).
     #[cold]
-    pub(crate) fn decay(&mut self, now: Time, rto: Time, initial: u32, window: &mut Window) {
-        if self.is_limited(window) || coarse(now).saturating_sub(coarse(self.used_at)) < rto {
+    pub(crate) fn decay(
+        &mut self,
+        (hz, now): (Hz, Time),
+        rto: Time,
+        initial: u32,
+        window: &mut Window,
+    ) {
+        let idle = hz.coarse(now).saturating_sub(hz.coarse(self.used_at));
+        if self.is_limited(window) || idle < rto {
             return;
         }
         let used = self.used.max(initial);

@@ -28,9 +28,10 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
+use crate::tcp::Hz;
 use crate::tcp::accecn::AccEcnFeedback;
 use crate::tcp::congestion::{CongestionControl, EcnFeedback, Start, State, Window};
-use crate::tcp::jiffies::Echo;
+use crate::tcp::timestamp_clock::Echo;
 use app_limited::WindowUsage;
 use pacing::Pacing;
 use prr::Reduction;
@@ -120,6 +121,8 @@ pub(crate) struct SenderSettings {
     /// In segments.
     pub(crate) initial_window: u32,
     pub(crate) min_rto: Time,
+    /// Ticks a second of the kernel.
+    pub(crate) hz: Hz,
     /// Of the path without queues, if it is known.
     pub(crate) base_rtt: Option<Time>,
     /// The round-trip time of the handshake, if it was measured.
@@ -137,6 +140,7 @@ pub(crate) struct SenderSettings {
 /// The sending half.
 #[derive(Debug)]
 pub struct Sender {
+    hz: Hz,
     mss: u32,
     initial_window: u32,
     sack: bool,
@@ -191,13 +195,13 @@ pub struct Sender {
 impl Sender {
     /// A sender at the first byte of its stream.
     pub(crate) fn new(settings: &SenderSettings) -> Sender {
-        let SenderSettings { now, mss, rtt, base_rtt, seed, .. } = *settings;
+        let SenderSettings { now, mss, rtt, base_rtt, hz, seed, .. } = *settings;
         let window = settings.initial_window;
-        let control = settings.control.start(&Start { now, mss, window, rtt, base_rtt, seed });
+        let control = settings.control.start(&Start { now, mss, window, rtt, base_rtt, hz, seed });
         let together = settings.offload.largest_burst(mss);
         let mut buffer = SendBuffer::new(FIRST_BYTE, mss, together, control.buffered_windows());
         buffer.see_window(settings.peer_window);
-        let mut estimator = RttEstimator::new(settings.min_rto);
+        let mut estimator = RttEstimator::new(hz, settings.min_rto);
         if let Some(rtt) = rtt {
             estimator.sample(rtt, FIRST_BYTE, FIRST_BYTE);
             estimator.see_min(now, rtt);
@@ -205,6 +209,7 @@ impl Sender {
             estimator.distrust();
         }
         Sender {
+            hz,
             mss,
             initial_window: window,
             sack: settings.sack,
@@ -216,7 +221,7 @@ impl Sender {
             rack: Rack::new(),
             rate: DeliveryRate::new(),
             rtt: estimator,
-            timer: SenderTimer::new(),
+            timer: SenderTimer::new(hz),
             usage: WindowUsage::default(),
             state: State::Open,
             episode_end: 0,

@@ -8,7 +8,6 @@ use super::prr::Reduction;
 use super::timer::Alarm;
 use super::{Sender, TIMER_SLACK};
 use crate::tcp::congestion::State;
-use crate::tcp::jiffies::{ticks, whole_ticks};
 use sojourn_packet::Time;
 
 /// A timeout that is over already is one in a microsecond.
@@ -204,6 +203,6 @@ impl Sender {
     /// A time to wait in ticks, and those that pacing holds the next segment back.
     #[inline(always)]
     fn ticks_to_wait(&self, now: Time, wait: Time) -> u64 {
-        whole_ticks(wait) + self.pacing.delay(now).map_or(0, ticks)
+        self.hz.whole_ticks(wait) + self.pacing.delay(now).map_or(0, |held| self.hz.ticks(held))
     }
 }

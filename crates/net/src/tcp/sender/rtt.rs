@@ -5,7 +5,7 @@
 //! below 200 ms. That is the least distance between mean and timeout; RFC 6298 section 2.4 requires
 //! 1 s of the whole timeout instead.
 
-use crate::tcp::jiffies::whole;
+use crate::tcp::Hz;
 use crate::tcp::minmax::WindowedMin;
 use sojourn_packet::Time;
 
@@ -21,6 +21,7 @@ const MIN_RTT_WINDOW: Time = Time::from_secs(300);
 /// Smoothed round-trip time and its variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
+    hz: Hz,
     min_rto: Time,
     srtt: Option<Time>,
     /// Four times the mean deviation, the greatest of this round trip, and what counts of it.
@@ -35,10 +36,12 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Nothing measured; `min_rto` is the least distance of the timeout from the smoothed RTT.
-    pub fn new(min_rto: Time) -> RttEstimator {
+    /// Nothing measured; `min_rto` is the least distance of the timeout from the smoothed RTT, rounded
+    /// up to ticks as the kernel keeps it.
+    pub fn new(hz: Hz, min_rto: Time) -> RttEstimator {
         RttEstimator {
-            min_rto,
+            hz,
+            min_rto: hz.kept(min_rto),
             srtt: None,
             deviation: Time::ZERO,
             greatest: Time::ZERO,
@@ -59,7 +62,7 @@ impl RttEstimator {
     pub fn sample(&mut self, rtt: Time, una: u64, next: u64) {
         self.smooth(rtt, una, next);
         let srtt = self.srtt.unwrap_or(rtt);
-        self.rto = whole(srtt + self.variation).min(MAX_RTO);
+        self.rto = self.hz.whole(srtt + self.variation).min(MAX_RTO);
     }
 
     fn smooth(&mut self, rtt: Time, una: u64, next: u64) {
@@ -136,7 +139,7 @@ mod tests {
     #[test]
     fn the_first_measurement_sets_the_mean_and_twice_it_as_variation() {
         // RFC 6298 section 2.2: 4 * RTTVAR = 4 * R / 2.
-        let mut rtt = RttEstimator::new(MS(200));
+        let mut rtt = RttEstimator::new(Hz::default(), MS(200));
         assert_eq!(rtt.rto(), Time::from_secs(1));
         rtt.sample(MS(400), 1, 1);
         assert_eq!(rtt.srtt(), MS(400));
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_longer_round_trip_moves_the_mean_by_an_eighth_and_the_deviation_by_a_quarter() {
-        let mut rtt = RttEstimator::new(MS(0));
+        let mut rtt = RttEstimator::new(Hz::default(), MS(0));
         rtt.sample(MS(80), 1, 100);
         rtt.sample(MS(160), 2, 100);
         assert_eq!(rtt.srtt(), MS(90));
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_shorter_round_trip_raises_the_deviation_by_an_eighth_of_that() {
-        let mut rtt = RttEstimator::new(MS(0));
+        let mut rtt = RttEstimator::new(Hz::default(), MS(0));
         rtt.sample(MS(100), 1, 100);
         rtt.sample(MS(20), 2, 100);
         // 200 ms and (80 - 50) / 8 ms; the mean has come down by 10 ms.
@@ -164,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_variation_falls_once_a_round_trip_by_a_quarter_and_never_below_200_ms() {
-        let mut rtt = RttEstimator::new(MS(200));
+        let mut rtt = RttEstimator::new(Hz::default(), MS(200));
         rtt.sample(MS(400), 1, 10);
         for (una, next) in [(2, 20), (5, 20), (10, 20)] {
             rtt.sample(MS(400), una, next);

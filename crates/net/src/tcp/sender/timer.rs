@@ -4,7 +4,7 @@
 //! loss probe (RFC 8985 section 7), or the end of the reordering window (RFC 8985 section 6.3).
 
 use super::rtt::MAX_RTO;
-use crate::tcp::jiffies::{expiry_of, whole_ticks};
+use crate::tcp::Hz;
 use sojourn_packet::Time;
 
 /// Purpose of the timer.
@@ -21,6 +21,7 @@ pub(crate) enum Alarm {
 /// The timer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SenderTimer {
+    hz: Hz,
     alarm: Option<Alarm>,
     /// Expiry; [`Time::MAX`] if it is not set.
     at: Time,
@@ -30,8 +31,8 @@ pub(crate) struct SenderTimer {
 
 impl SenderTimer {
     /// A timer that is not set.
-    pub(crate) fn new() -> SenderTimer {
-        SenderTimer { alarm: None, at: Time::MAX, backoff: 0 }
+    pub(crate) fn new(hz: Hz) -> SenderTimer {
+        SenderTimer { hz, alarm: None, at: Time::MAX, backoff: 0 }
     }
 
     /// Expiry; [`Time::MAX`] if it is not set.
@@ -46,13 +47,13 @@ impl SenderTimer {
 
     /// Sets it for `wait` from `now` on, in whole ticks.
     pub(crate) fn set(&mut self, alarm: Alarm, now: Time, wait: Time) {
-        self.set_ticks(alarm, now, whole_ticks(wait));
+        self.set_ticks(alarm, now, self.hz.whole_ticks(wait));
     }
 
     /// The same for so many ticks.
     #[inline(always)]
     pub(crate) fn set_ticks(&mut self, alarm: Alarm, now: Time, wait: u64) {
-        (self.alarm, self.at) = (Some(alarm), expiry_of(now, wait));
+        (self.alarm, self.at) = (Some(alarm), self.hz.expiry_of(now, wait));
     }
 
     pub(crate) fn stop(&mut self) {

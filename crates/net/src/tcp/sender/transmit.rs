@@ -10,7 +10,7 @@ use super::timer::Alarm;
 use super::{Outgoing, Sender};
 use crate::config::SegmentationOffload;
 use crate::tcp::congestion::State;
-use crate::tcp::jiffies::{coarse, ticks};
+use crate::tcp::timestamp_clock::milliseconds;
 use sojourn_packet::Time;
 
 impl Sender {
@@ -125,7 +125,8 @@ impl Sender {
         }
         if start == self.scoreboard.una() && self.timer.alarm() != Some(Alarm::Reordering) {
             // The timer is for the oldest segment, which has just been sent.
-            let wait = self.rto() + self.pacing.delay(now).map_or(Time::ZERO, coarse);
+            let wait =
+                self.rto() + self.pacing.delay(now).map_or(Time::ZERO, |held| self.hz.coarse(held));
             self.timer.set(Alarm::Timeout, now, wait);
         }
         Some(outgoing)
@@ -134,7 +135,7 @@ impl Sender {
     fn resend(&mut self, now: Time, start: u64, end: u64) -> Outgoing {
         let snapshot = self.rate.sent(now, false);
         self.scoreboard.resend(now, start, snapshot);
-        self.undo.resent(ticks(now));
+        self.undo.resent(milliseconds(now));
         self.pacing.sent(now, end - start, self.transmissions());
         self.repeated(now, start, end)
     }
@@ -307,7 +308,7 @@ impl Sender {
 
     #[inline(never)]
     fn begin_anew(&mut self, now: Time) {
-        let idle = coarse(now).saturating_sub(coarse(self.last_sent));
+        let idle = self.hz.coarse(now).saturating_sub(self.hz.coarse(self.last_sent));
         let rto = self.rto();
         if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_by_control() {
             self.window.ssthresh = self.window.remembered_threshold();
@@ -341,7 +342,7 @@ impl Sender {
             self.usage.sent(&burst, &self.window);
             if !more && self.state == State::Open && !self.pacing.is_by_control() {
                 let rto = self.rto();
-                self.usage.decay(now, rto, self.initial_window, &mut self.window);
+                self.usage.decay((self.hz, now), rto, self.initial_window, &mut self.window);
             }
         }
         if sent && !std::mem::take(&mut self.probe_sent) {

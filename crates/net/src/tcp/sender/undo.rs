@@ -39,9 +39,9 @@ impl Undo {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Something is sent again when the timestamp clock shows `tick`.
-    pub(crate) fn resent(&mut self, tick: u64) {
-        self.first_retransmission.get_or_insert(tick);
+    /// Something is sent again when the timestamp clock shows `millisecond`.
+    pub(crate) fn resent(&mut self, millisecond: u64) {
+        self.first_retransmission.get_or_insert(millisecond);
         self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
     }
 

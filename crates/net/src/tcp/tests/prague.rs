@@ -163,6 +163,7 @@ impl Shipped {
             window: cwnd,
             rtt: Some(rtt),
             base_rtt: None,
+            hz: crate::tcp::Hz::default(),
             seed: 0,
         };
         Shipped { control: control.start(&start), window: Window::with_threshold(cwnd, cwnd) }

@@ -1,7 +1,7 @@
 //! Tests of retransmission timeouts.
 
 use super::*;
-use crate::tcp::jiffies::expiry;
+use crate::tcp::Hz;
 
 #[test]
 fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {
@@ -13,6 +13,26 @@ fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {
     assert_eq!(drill.sent(), [seq(0)], "one segment");
     assert_eq!(drill.window(), 1);
     assert_eq!(drill.end.sender().ssthresh(), 7 * u64::from(MSS));
+}
+
+#[test]
+fn timeouts_expire_at_the_ticks_of_the_kernel() {
+    // 40 ms and 200 ms of variation are 24, 60, and 72 ticks; of 63 and more the wheel makes eights.
+    for (hz, expires) in [(Hz::Hz100, ms(290)), (Hz::Hz250, ms(284)), (Hz::Hz1000, ms(288))] {
+        let mut drill = Drill::plain_sender(TcpConfig { hz, ..TcpConfig::default() }, ms(40));
+        drill.sent();
+        assert_eq!(drill.timer(), expires);
+    }
+}
+
+#[test]
+fn the_least_timeout_is_a_tick() {
+    // A round trip of 0.2 ms varies by 0.4 ms; the least of 1 ms is a tick of 10 ms.
+    let short = TcpConfig { hz: Hz::Hz100, min_rto: ms(1), ..TcpConfig::default() };
+    let mut drill = Drill::plain_sender(short, Time::from_micros(200));
+    drill.sent();
+    assert_eq!(drill.end.sender().rtt().rto(), ms(20), "10.2 ms in whole ticks");
+    assert_eq!(drill.timer(), ms(30), "the tick after");
 }
 
 #[test]
@@ -42,7 +62,7 @@ fn the_timeout_doubles_until_something_is_acknowledged_and_the_threshold_falls_o
     assert_eq!(drill.sent(), [seq(1), seq(2)], "slow start over what is still missing");
     // The echoed timestamp has measured a round trip, so the backoff is forgotten.
     let rto = drill.end.sender().rtt().rto();
-    assert_eq!(drill.timer(), expiry(at + ms(40), rto));
+    assert_eq!(drill.timer(), Hz::default().expiry(at + ms(40), rto));
 }
 
 #[test]
@@ -74,7 +94,7 @@ fn an_acknowledgement_of_new_data_starts_the_timer_anew() {
     drill.ack(seq(2));
     drill.sent();
     let rto = drill.end.sender().rtt().rto();
-    assert_eq!(drill.timer(), expiry(ms(80), rto));
+    assert_eq!(drill.timer(), Hz::default().expiry(ms(80), rto));
 }
 
 #[test]

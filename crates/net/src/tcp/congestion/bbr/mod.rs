@@ -14,7 +14,7 @@ mod tests;
 
 use super::{Ack, CongestionControl, EcnFeedback, Flow, RateSample, Registered, Start, State};
 use super::{Verdict, Window};
-use crate::tcp::jiffies::ticks;
+use crate::tcp::Hz;
 use crate::tcp::minmax::WindowedMax;
 use bandwidth::{AckAggregation, Bandwidth};
 use oorandom::Rand32;
@@ -84,6 +84,7 @@ pub struct Bbr {
     round_start: bool,
     min_rtt: Option<Time>,
     min_rtt_at: Time,
+    hz: Hz,
     /// Index into [`CYCLE`], and when its phase began.
     phase: usize,
     phase_start: Time,
@@ -115,6 +116,7 @@ impl Bbr {
             round_start: false,
             min_rtt: start.rtt,
             min_rtt_at: start.now,
+            hz: start.hz,
             phase: 0,
             phase_start: Time::ZERO,
             full_bandwidth: Bandwidth::ZERO,
@@ -268,7 +270,7 @@ impl Bbr {
     }
 
     fn update_min_rtt(&mut self, window: &mut Window, flow: &Flow, sample: &RateSample) -> Verdict {
-        let expired = ticks(flow.now) > ticks(self.min_rtt_at + MIN_RTT_WINDOW);
+        let expired = self.hz.ticks(flow.now) > self.hz.ticks(self.min_rtt_at + MIN_RTT_WINDOW);
         if let Some(rtt) = sample.rtt
             && (self.min_rtt.is_none_or(|min| rtt < min) || (expired && !sample.ack_delayed))
         {
@@ -314,7 +316,7 @@ impl Bbr {
 
     fn check_probe_rtt_done(&mut self, window: &mut Window, flow: &Flow) {
         let Mode::ProbeRtt { done: Some(done), .. } = self.mode else { return };
-        if ticks(flow.now) <= ticks(done) {
+        if self.hz.ticks(flow.now) <= self.hz.ticks(done) {
             return;
         }
         self.min_rtt_at = flow.now;

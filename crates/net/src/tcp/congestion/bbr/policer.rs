@@ -5,7 +5,7 @@
 use super::bandwidth::Bandwidth;
 use super::{Gain, UNIT};
 use crate::tcp::congestion::Flow;
-use crate::tcp::jiffies::coarse;
+use crate::tcp::timestamp_clock::milliseconds;
 use sojourn_packet::Time;
 
 /// An interval has at least so many round trips, and at most four times as many.
@@ -95,7 +95,9 @@ impl Policer {
         let lost = flow.lost - self.lost;
         let delivered = flow.delivered - self.delivered;
         // The kernel keeps the beginning in milliseconds.
-        let interval = coarse(flow.delivered_at).saturating_sub(coarse(self.start));
+        let interval = Time::from_millis(
+            milliseconds(flow.delivered_at).saturating_sub(milliseconds(self.start)),
+        );
         if delivered == 0 || lost * UNIT < HEAVY_LOSS * delivered || interval == Time::ZERO {
             return;
         }

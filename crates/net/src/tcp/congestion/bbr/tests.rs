@@ -22,8 +22,15 @@ struct Drive {
 
 impl Drive {
     fn new() -> Drive {
-        let start =
-            Start { now: RTT, mss: MSS, window: 10, rtt: Some(RTT), base_rtt: None, seed: 7 };
+        let start = Start {
+            now: RTT,
+            mss: MSS,
+            window: 10,
+            rtt: Some(RTT),
+            base_rtt: None,
+            hz: crate::tcp::Hz::default(),
+            seed: 7,
+        };
         Drive {
             bbr: Bbr::new(&start),
             window: Window::new(10),
@@ -187,8 +194,15 @@ fn losses_of_a_fifth_at_a_steady_rate_are_a_policers_and_are_kept_to_for_48_roun
 fn the_cycle_begins_by_the_seed_and_never_with_draining() {
     let mut phases: Vec<usize> = (0..200)
         .map(|seed| {
-            let start =
-                Start { now: RTT, mss: MSS, window: 10, rtt: Some(RTT), base_rtt: None, seed };
+            let start = Start {
+                now: RTT,
+                mss: MSS,
+                window: 10,
+                rtt: Some(RTT),
+                base_rtt: None,
+                hz: crate::tcp::Hz::default(),
+                seed,
+            };
             let mut bbr = Bbr::new(&start);
             bbr.begin_probing(RTT);
             bbr.phase

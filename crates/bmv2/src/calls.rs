@@ -22,6 +22,7 @@ pub(super) fn check(
     for (unit, pass) in [(ingress, Pass::Ingress), (egress, Pass::Egress)] {
         visit::unit_statements(program, unit, &mut |stmt| {
             if let StmtKind::Call(call) = &stmt.kind {
+                checksums(call, found);
                 copies(call, pass, found);
                 hash_input(call, found);
             }
@@ -97,6 +98,15 @@ fn copies(call: &ExternCall, pass: Pass, found: &mut Vec<Diagnostic>) {
     {
         let message = "the number of a field list is no constant";
         found.push(rules::FIELD_LIST.refuse(number.span, message).into());
+    }
+}
+
+/// Checksums, which have controls of their own.
+fn checksums(call: &ExternCall, found: &mut Vec<Diagnostic>) {
+    let name = call.name.strip_suffix("_with_payload").unwrap_or(&call.name);
+    if call.object.is_none() && matches!(name, "verify_checksum" | "update_checksum") {
+        let message = format!("`{}` outside of the controls of checksums", call.name);
+        found.push(rules::CHECKSUM_BLOCK.refuse(call.span, message).into());
     }
 }
 

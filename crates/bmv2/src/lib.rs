@@ -23,12 +23,14 @@ mod control_plane;
 mod field_list;
 mod fused_pass;
 mod load;
+mod next_element;
 mod passthrough_headers;
 mod pipeline;
 mod restrictions;
 pub mod rules;
 mod runtime;
 mod standard_metadata;
+mod table_limits;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,13 @@
 //! Uses the IR; must not depend on how a block runs.
 
 use super::calls;
+use super::next_element;
 use super::rules;
+use super::table_limits;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId, Value,
+    Arg, Expr, ExprKind, ExternCall, Layout, Program, Scalar, Slot, Stmt, StmtKind, Table, Unit,
+    UnitId, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -39,13 +42,16 @@ pub(super) fn check(
             checksums(unit, list, function, &mut found);
         }
     }
-    for list in visit::unit_lists(&program.units[deparser.index()]) {
-        emits(list, &mut found);
+    let deparser = &program.units[deparser.index()];
+    for list in visit::unit_lists(deparser) {
+        emits(deparser, list, &mut found);
     }
     found.extend(common_limits::check(program, &[ingress, egress], COMMON));
     owners(program, &mut found);
     selectors(program, &mut found);
     calls::check(program, parser, [ingress, egress], &mut found);
+    next_element::check(&program.units[parser.index()], &mut found);
+    table_limits::check(program, [ingress, egress], &mut found);
     found
 }
 
@@ -53,7 +59,9 @@ pub(super) fn check(
 fn checksums(unit: &Unit, stmts: &[Stmt], function: &str, found: &mut Vec<Diagnostic>) {
     let mut copies = HashMap::new();
     for stmt in stmts {
-        if let StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. }) = &stmt.kind {
+        if let StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. }) = &stmt.kind
+            && unit.slots[to.index()].temporary
+        {
             copies.insert(*to, *from);
         }
         match &stmt.kind {
@@ -123,6 +131,7 @@ fn own_field<'c>(
 
 fn is_computed(part: &Expr) -> bool {
     match &part.kind {
+        ExprKind::Const(_) => part.scalar == Scalar::Bool,
         ExprKind::Unary(..)
         | ExprKind::Binary(..)
         | ExprKind::Mux(..)
@@ -133,13 +142,18 @@ fn is_computed(part: &Expr) -> bool {
     }
 }
 
-/// Conditions and loops in a deparser.
-fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+/// Conditions, loops and headers of its own in a deparser.
+fn emits(unit: &Unit, stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
     for stmt in stmts {
         match &stmt.kind {
-            StmtKind::Block { body, .. } => emits(body, found),
+            StmtKind::Block { body, .. } => emits(unit, body, found),
             StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
                 let message = "a condition or loop in a deparser";
+                found.push(rules::DEPARSER_BLOCK.refuse(stmt.span, message).into());
+            }
+            // A header variable gets its validity by a statement.
+            StmtKind::Emit(Layout::Header { valid, .. }) if !is_shared(unit, *valid) => {
+                let message = "a header that the deparser makes";
                 found.push(rules::DEPARSER_BLOCK.refuse(stmt.span, message).into());
             }
             _ => {}

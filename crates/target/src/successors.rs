@@ -8,7 +8,9 @@
 
 use crate::rule::Rule;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Body, Label, Program, Slot, Stmt, StmtKind, TableId, UnitId};
+use sojourn_p4::ir::{
+    Arg, Body, Expr, ExprKind, Label, Layout, Program, Slot, Stmt, StmtKind, TableId, Unary, UnitId,
+};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,8 +28,13 @@ enum Step {
     Unknown,
 }
 
-/// Successors of a table at one of its applications.
-type Successors = (BTreeSet<Step>, Span);
+/// What follows a table at one of its applications.
+#[derive(PartialEq, Eq)]
+struct Successors {
+    steps: BTreeSet<Step>,
+    /// Number of outcomes that the control distinguishes: p4c compares that, too.
+    outcomes: usize,
+}
 
 /// A diagnostic for each table with different successors, which break `rule`.
 pub fn check(program: &Program, control: UnitId, rule: &'static Rule, found: &mut Vec<Diagnostic>) {
@@ -35,14 +42,15 @@ pub fn check(program: &Program, control: UnitId, rule: &'static Rule, found: &mu
     let Body::Control { stmts, .. } = &unit.body else { return };
     let exits = program.declared.exits.iter().copied().collect();
     let (behind, tables) = (HashMap::new(), BTreeMap::new());
-    let mut walk = Walk { exits, behind, flagged: false, tables };
+    let used = used(program, control);
+    let mut walk = Walk { exits, behind, used, flagged: false, tables };
     walk.list(stmts, Step::End);
     for (table, places) in walk.tables {
         let Some((first, others)) = places.split_first() else { continue };
-        if places.iter().any(|(steps, _)| steps.contains(&Step::Unknown)) {
+        if places.iter().any(|(next, _)| next.steps.contains(&Step::Unknown)) {
             continue;
         }
-        if let Some((_, at)) = others.iter().find(|(steps, _)| *steps != first.0) {
+        if let Some((_, at)) = others.iter().find(|(next, _)| *next != first.0) {
             let name = &program.tables[table.index()].name;
             let message = format!("another step follows `{name}` here");
             let refused = rule.refuse(*at, message);
@@ -59,9 +67,11 @@ struct Walk {
     exits: HashSet<Span>,
     /// The step behind each block.
     behind: HashMap<Label, Step>,
+    /// Variables that are read, or seen behind the control.
+    used: HashSet<Slot>,
     /// True inside of a `switch`: a `return` sets a flag there.
     flagged: bool,
-    tables: BTreeMap<TableId, Vec<Successors>>,
+    tables: BTreeMap<TableId, Vec<(Successors, Span)>>,
 }
 
 impl Walk {
@@ -71,11 +81,11 @@ impl Walk {
             let next = self.first(rest, end);
             match &stmt.kind {
                 StmtKind::Apply { table, hit, action } => {
-                    let steps = match hit.or(*action) {
-                        None => BTreeSet::from([next]),
+                    let successors = match hit.or(*action) {
+                        None => Successors { steps: [next].into(), outcomes: 1 },
                         Some(outcome) => self.by_outcome(outcome, rest, end),
                     };
-                    self.tables.entry(*table).or_default().push((steps, stmt.span));
+                    self.tables.entry(*table).or_default().push((successors, stmt.span));
                 }
                 StmtKind::Block { label, body } => {
                     self.behind.insert(*label, next);
@@ -90,6 +100,11 @@ impl Walk {
                 }),
             }
         }
+    }
+
+    /// True for an assignment of a variable to itself, or to one that is read nowhere.
+    fn is_idle(&self, slot: Slot, value: &Expr) -> bool {
+        matches!(value.kind, ExprKind::Slot(from) if from == slot) || !self.used.contains(&slot)
     }
 
     /// The first step of a list, or what is behind it.
@@ -111,25 +126,42 @@ impl Walk {
             // Declarations, and copies of parameters that p4c leaves out.
             StmtKind::Copy { .. } => self.first(rest, end),
             StmtKind::Set(_, value) if value.span == stmt.span => self.first(rest, end),
+            // p4c leaves out what changes nothing.
+            StmtKind::Set(slot, value) if self.is_idle(*slot, value) => self.first(rest, end),
+            StmtKind::If { then, otherwise, .. } if then.is_empty() && otherwise.is_empty() => {
+                self.first(rest, end)
+            }
             _ => Step::Statement(stmt),
         }
     }
 
-    /// The steps behind `if (table.apply().hit)` and `switch (table.apply().action_run)`.
-    fn by_outcome(&mut self, outcome: Slot, rest: &[Stmt], end: Step) -> BTreeSet<Step> {
-        let Some((stmt, rest)) = rest.split_first() else { return [Step::Unknown].into() };
-        let (StmtKind::If { condition: by, .. } | StmtKind::Switch { subject: by, .. }) =
-            &stmt.kind
-        else {
-            return [Step::Unknown].into();
+    /// The steps behind `if (table.apply().hit)` and `switch (table.apply().action_run)`. p4c writes
+    /// any other use of the outcome into statements of its own.
+    fn by_outcome(&mut self, outcome: Slot, rest: &[Stmt], end: Step) -> Successors {
+        let unknown = Successors { steps: [Step::Unknown].into(), outcomes: 1 };
+        let Some((stmt, rest)) = rest.split_first() else { return unknown };
+        let outcomes = match &stmt.kind {
+            StmtKind::If { condition, .. } if asks(condition, outcome) => 2,
+            StmtKind::Switch { subject, cases, default } if asks(subject, outcome) => {
+                // p4c adds a `default` where there is none, and an edge for no label beside it.
+                let labels: usize = cases.iter().map(|(labels, _)| labels.len()).sum();
+                if labels == 0 && default.is_empty() { 1 } else { labels + 2 }
+            }
+            StmtKind::If { condition: by, .. } | StmtKind::Set(_, by)
+                if visit::reads(by, outcome) =>
+            {
+                return Successors { steps: [Step::Statement(stmt)].into(), outcomes: 2 };
+            }
+            _ => return unknown,
         };
-        if !visit::reads(by, outcome) {
-            return [Step::Unknown].into();
-        }
         let next = self.first(rest, end);
-        self.inside(stmt, |walk| {
+        let mut steps: BTreeSet<Step> = self.inside(stmt, |walk| {
             visit::inner_lists(stmt).into_iter().map(|list| walk.first(list, next)).collect()
-        })
+        });
+        if matches!(stmt.kind, StmtKind::Switch { .. }) {
+            steps.insert(next);
+        }
+        Successors { steps, outcomes }
     }
 
     /// Looks at the lists of a statement; those of a `switch` are `flagged`.
@@ -140,4 +172,52 @@ impl Walk {
         self.flagged = outer;
         found
     }
+}
+
+/// True for an outcome or its opposite.
+fn asks(by: &Expr, outcome: Slot) -> bool {
+    match &by.kind {
+        ExprKind::Slot(slot) => *slot == outcome,
+        ExprKind::Unary(Unary::Not, inner) => asks(inner, outcome),
+        _ => false,
+    }
+}
+
+/// The slots of a control that something reads, and those of its parameters.
+fn used(program: &Program, control: UnitId) -> HashSet<Slot> {
+    let unit = &program.units[control.index()];
+    let whole = |layout: &Layout| layout.range().narrow().map(|at| Slot(at as u32));
+    let mut found: HashSet<Slot> =
+        unit.params.iter().flat_map(|param| whole(&param.layout)).collect();
+    visit::unit_statements(program, control, &mut |stmt| {
+        visit::expressions(stmt).into_iter().for_each(|expr| note_reads(expr, &mut found));
+        match &stmt.kind {
+            StmtKind::Copy { narrow: (from, _, count), .. } => {
+                found.extend((0..*count).map(|at| Slot(from.0 + at)));
+            }
+            StmtKind::Call(call) => call.args.iter().for_each(|arg| {
+                if let Arg::Out(layout) | Arg::InOut(layout) = arg {
+                    found.extend(whole(layout));
+                }
+            }),
+            _ => {}
+        }
+    });
+    for table in program.tables.iter().filter(|table| table.unit == control) {
+        table.keys.iter().for_each(|key| note_reads(&key.expr, &mut found));
+    }
+    found
+}
+
+fn note_reads(expr: &Expr, found: &mut HashSet<Slot>) {
+    match &expr.kind {
+        ExprKind::Slot(slot) => {
+            found.insert(*slot);
+        }
+        ExprKind::Element { base, stride, count, .. } => {
+            found.extend((0..*count).map(|at| Slot(base.0 + at * stride)));
+        }
+        _ => {}
+    }
+    visit::operands(expr).into_iter().for_each(|operand| note_reads(operand, found));
 }

@@ -232,7 +232,8 @@ fn an_action_neither_compares_nor_chooses() {
         ("?: in apply", String::new(), "z = n == 1 ? x : y;", Some("T1016")),
         ("maximum", of("z = x > y ? x : y;"), "act();", None),
         ("minimum by if", of("if (x > y) { x = y; } z = 1;"), "act();", None),
-        ("if on action data", table("if (v == 1) { z = 1; }"), "t.apply();", None),
+        ("if on action data", table("if (v != 0) { z = 1; }"), "t.apply();", None),
+        ("a bit that is 1", table("if (v == 1) { z = 1; }"), "t.apply();", Some("T1016")),
         ("a truth value", table("if (b == true) { z = 1; }"), "t.apply();", None),
         ("a number that is not 0", table("if (w != 0) { z = 1; }"), "t.apply();", None),
         ("a number that is 0", table("if (w == 0) { z = 1; }"), "t.apply();", Some("T1016")),
@@ -283,6 +284,53 @@ fn an_action_neither_compares_nor_chooses() {
             None => assert!(found.is_empty(), "{kind}: {found:?}"),
         }
     }
+}
+
+#[test]
+fn a_hash_has_one_list_of_fields_and_an_action_32_bits_of_results() {
+    let hashes = "Hash<bit<16>>(HashAlgorithm_t.CRC16) h; Hash<bit<16>>(HashAlgorithm_t.CRC16) g;
+        Hash<bit<32>>(HashAlgorithm_t.CRC32) w; Hash<bit<48>>(HashAlgorithm_t.CRC64) l;
+        Hash<bit<8>>(HashAlgorithm_t.CRC8) b;";
+    let of = |body: &str| format!("{hashes} action act() {{ {body} }}");
+    let mixed = "hdr.report.count = w.get({ x }); hdr.report.size = g.get({ y });";
+    let (small, none) = (of("hdr.report.count = w.get({ x });"), of(""));
+    let (both, own) = (of(mixed), "hdr.report.size = g.get({ y });");
+    check(&[
+        (
+            "two lists",
+            hashes,
+            "hdr.report.state = b.get({ x }); hdr.report.verdict = b.get({ y });",
+            Some("T1034"),
+        ),
+        (
+            "two lists in branches",
+            hashes,
+            "if (n == 1) { hdr.report.state = b.get({ x }); } else { hdr.report.state = b.get({ y }); }",
+            Some("T1034"),
+        ),
+        (
+            "one list twice",
+            hashes,
+            "hdr.report.state = b.get({ x }); hdr.report.verdict = b.get({ x });",
+            None,
+        ),
+        ("48 bits", hashes, "hdr.ethernet.dst_addr = l.get({ x });", Some("T1035")),
+        ("32 of 48 bits", hashes, "hdr.report.count = l.get({ x })[31:0];", None),
+        ("32 bits and 16 in an action", &both, "act();", Some("T1035")),
+        ("32 bits and 16 in apply", hashes, mixed, Some("T1035")),
+        (
+            "16 bits behind a condition",
+            &none,
+            "hdr.report.count = w.get({ x }); if (n == 1) { hdr.report.size = g.get({ y }); }",
+            None,
+        ),
+        ("16 bits behind an action", &small, &format!("act(); {own}"), None),
+    ]);
+}
+
+#[test]
+fn a_sum_of_a_sum_and_constants_is_one_sum() {
+    check(&[("two constants", "action act() { x = y + 1; z = x + 4; }", "act();", None)]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Programs that p4c refuses for bmv2 (V0203, V0207 to V0222), with relatives that it takes.
+//! Programs that p4c refuses for bmv2 (V0203, V0207 to V0225), with relatives that it takes.
 
 use super::Parts;
 
@@ -33,6 +33,12 @@ fn checksum_controls_call_checksum_functions_only() {
             &[],
         ),
         ("update_checksum(true, {h.note, h.note.c}, h.note.c, HashAlgorithm.csum16);", &[]),
+        ("update_checksum(true, {h.note.d, true}, h.note.c, HashAlgorithm.csum16);", &["V0207"]),
+        (
+            "bit<16> old = h.note.c;
+            update_checksum(true, {old, h.note.d}, h.note.c, HashAlgorithm.csum16);",
+            &[],
+        ),
         ("update_checksum(true, {h.note.d[15:0]}, h.note.c, HashAlgorithm.csum16);", &["V0207"]),
         ("update_checksum(true, {(bit<16>)h.note.a}, h.note.c, HashAlgorithm.csum16);", &["V0207"]),
     ] {
@@ -41,12 +47,89 @@ fn checksum_controls_call_checksum_functions_only() {
     let verify = "if (h.note.a == 1) {
         verify_checksum(true, {h.note.a}, h.note.c, HashAlgorithm.csum16); }";
     assert_eq!(codes(Parts { verify, ..Parts::default() }), ["V0207"]);
+    assert_eq!(codes(Parts { ingress: ("", SUM), ..Parts::default() }), ["V0207"]);
+    assert_eq!(codes(Parts { egress: ("", SUM), ..Parts::default() }), ["V0207"]);
 }
 
 #[test]
-fn a_deparser_has_no_condition() {
-    let emit = "if (h.note.isValid()) { p.emit(h.note); }";
-    assert_eq!(codes(Parts { emit, ..Parts::default() }), ["V0208"]);
+fn a_deparser_has_no_condition_and_makes_no_header() {
+    for (emit, right) in [
+        ("if (h.note.isValid()) { p.emit(h.note); }", &["V0208"][..]),
+        ("p.emit((eth_t){1, 2, 3});", &["V0208"]),
+        ("headers_t own; p.emit(own.note);", &["V0208"]),
+        ("p.emit({h.eth, h.note});", &["E0702"]),
+        ("p.emit(h);", &[]),
+    ] {
+        assert_eq!(codes(Parts { emit, ..Parts::default() }), right, "{emit}");
+    }
+}
+
+#[test]
+fn an_entry_has_a_number_for_each_exact_key() {
+    for (keys, entry, right) in [
+        ("h.note.a: exact;", "3", &[][..]),
+        ("m.truth: exact;", "true", &[]),
+        ("h.note.a: ternary;", "_", &[]),
+        ("h.note.a: exact;", "_", &["V0223"]),
+        ("h.note.a: exact; h.note.b: ternary;", "(_, 2)", &["V0223"]),
+        ("s.parser_error: exact;", "error.NoMatch", &["V0223"]),
+        ("s.parser_error: ternary; h.note.b: exact;", "(error.NoMatch, 2)", &["V0223"]),
+        ("s.parser_error: ternary;", "_", &[]),
+        ("h.note.a: ternary; h.note.b: ternary;", "_", &["E1003"]),
+    ] {
+        let declared = format!(
+            "action go() {{ m.none = 1; }}
+            table t {{ key = {{ {keys} }} actions = {{ go; }}
+                const entries = {{ {entry}: go(); }} }}"
+        );
+        let metadata = "bool truth;";
+        let ingress = (&*declared, "t.apply();");
+        let parts = Parts { metadata, ingress, ..Parts::default() };
+        assert_eq!(codes(parts), right, "{keys} {entry}");
+    }
+}
+
+#[test]
+fn the_actions_of_one_table_read_a_direct_meter_into_one_field() {
+    for (one, two, property, right) in [
+        ("m.read(h.note.a);", "m.read(h.note.a);", "meters = m;", &[][..]),
+        ("m.read(h.note.a);", "", "meters = m;", &[]),
+        ("m.read(h.note.a);", "m.read(h.note.b);", "meters = m;", &["V0224"]),
+        ("m.read(h.note.a); m.read(h.note.b);", "", "meters = m;", &["V0224"]),
+        ("", "", "meters = m;", &["V0224"]),
+        ("m.read(h.note.a);", "", "", &["V0224"]),
+    ] {
+        let declared = format!(
+            "direct_meter<bit<8>>(MeterType.bytes) m;
+            action one() {{ {one} }}
+            action two() {{ {two} }}
+            table t {{ key = {{ h.note.c: exact; }} actions = {{ one; two; }} {property} }}"
+        );
+        let parts = Parts { ingress: (&declared, "t.apply();"), ..Parts::default() };
+        assert_eq!(codes(parts), right, "{one} {two} {property}");
+    }
+}
+
+#[test]
+fn a_parser_uses_no_field_of_the_next_element() {
+    for (parser, right) in [
+        ("p.extract(h.tags.next);", &[][..]),
+        ("h.tags.next.setValid();", &[]),
+        ("h.tags.next = h.tags[0];", &[]),
+        ("h.tags[0] = h.tags.next;", &[]),
+        ("p.extract(h.tags.next); m.one = h.tags.last.one;", &[]),
+        ("p.extract(h.tags.next); h.tags.push_front(1);", &["E0704"]),
+        ("h.tags.next.one = 5;", &["V0225"]),
+        ("h.tags.next = { 1, 2 };", &["V0225"]),
+        ("h.note.a = h.tags.next.one;", &["V0225"]),
+        ("if (h.tags.next.isValid()) { h.note.a = 1; }", &["V0225"]),
+    ] {
+        let types = "header tag_t { bit<8> one; bit<8> two; }";
+        let state = format!("{parser} transition accept;");
+        let headers = "tag_t[2] tags;";
+        let parts = Parts { types, headers, parser: &state, ..Parts::default() };
+        assert_eq!(codes(parts), right, "{parser}");
+    }
 }
 
 const TABLES: &str = "action go() { m.none = 1; }
@@ -191,6 +274,37 @@ fn the_same_step_follows_a_table_wherever_it_is_applied() {
         ("if (m.one == 1) { t.apply(); u.apply(); } else { t.apply(); }", &["V0217"]),
         ("if (m.one == 1) { t.apply(); m.both = 1; } else { t.apply(); }", &["V0217"]),
         ("if (m.one == 1) { if (t.apply().hit) { m.both = 1; } } else { t.apply(); }", &["V0217"]),
+        // p4c leaves out what does nothing.
+        ("if (m.one == 1) { t.apply(); if (m.both == 1) { } } else { t.apply(); }", &[]),
+        ("if (m.one == 1) { t.apply(); m.both = m.both; } else { t.apply(); }", &[]),
+        ("if (m.one == 1) { t.apply(); bit<8> unread = 3; } else { t.apply(); }", &[]),
+        // Both distinguish two outcomes, by the same steps or by others.
+        (
+            "if (m.one == 1) { if (t.apply().hit) { u.apply(); } }
+          else { if (t.apply().miss) { u.apply(); } }",
+            &[],
+        ),
+        ("if (m.one == 1) { if (t.apply().hit) { } } else { t.apply(); }", &["V0217"]),
+        (
+            "bool hit; if (m.one == 1) { hit = t.apply().hit; } else { hit = t.apply().hit; }
+          if (hit) { m.both = 1; }",
+            &["V0217"],
+        ),
+        (
+            "if (m.one == 1) { switch (t.apply().action_run) { go: { u.apply(); } } }
+          else { switch (t.apply().action_run) { go: { u.apply(); } default: { } } }",
+            &[],
+        ),
+        (
+            "if (m.one == 1) { switch (t.apply().action_run) { go: { u.apply(); } } }
+          else { if (t.apply().hit) { u.apply(); } }",
+            &["V0217"],
+        ),
+        (
+            "if (m.one == 1) { switch (t.apply().action_run) { default: { u.apply(); } } }
+          else { t.apply(); u.apply(); }",
+            &["V0217"],
+        ),
     ] {
         let parts = Parts { ingress: (TABLES, apply), ..Parts::default() };
         assert_eq!(codes(parts), right, "{apply}");

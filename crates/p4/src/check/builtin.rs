@@ -4,6 +4,7 @@
 use super::Checker;
 use super::arguments::BoundCall;
 use super::call::CallResult;
+use super::code_context::ContextKind;
 use super::messages::code;
 use super::operand::{integer, typed};
 use super::size::bits;
@@ -92,6 +93,11 @@ impl Checker<'_> {
         };
         if count == 0 {
             self.error(code::OUT_OF_RANGE, at, "a stack moves by at least one element");
+        }
+        if matches!(self.place.kind, ContextKind::ParserState | ContextKind::ParserLocals) {
+            let message = format!("`{}` of a stack is known only in controls", method.text);
+            self.error(code::WRONG_PLACE, span, message);
+            return CallResult::Broken;
         }
         if !self.check_writable(&stack) {
             return CallResult::Broken;
@@ -184,13 +190,12 @@ impl Checker<'_> {
     }
 }
 
-/// Headers, stacks, unions, and structs and tuples of these.
+/// Headers, stacks, unions, and structs of these; p4c refuses tuples and lists.
 fn holds_headers(ty: &Type) -> bool {
     match ty {
         Type::Header(_) | Type::HeaderUnion(_) | Type::Unknown | Type::Var(_) => true,
         Type::Stack(element, _) => holds_headers(element),
         Type::Struct(f) => f.fields.iter().all(|field| holds_headers(&field.ty)),
-        Type::Tuple(elements) => elements.iter().all(holds_headers),
         _ => false,
     }
 }

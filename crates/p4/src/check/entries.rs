@@ -206,9 +206,6 @@ impl Checker<'_> {
     }
 
     fn entry_keysets(&mut self, entry: &ast::Entry, keys: &[Key]) -> Vec<Keyset> {
-        if let [ast::Keyset::Default(_)] = entry.keysets.as_slice() {
-            return keys.iter().map(|_| Keyset::Any).collect();
-        }
         let types: Vec<&Type> = keys.iter().map(|key| &key.expr.ty).collect();
         let written = Self::spread(&entry.keysets, &types);
         if written.len() != keys.len() {

@@ -1,16 +1,24 @@
-//! Limits of table keys (T1010, T1017), after `bf-p4c/mau/resource_estimate.cpp` and
-//! `bf-p4c/midend/check_unsupported.cpp`.
+//! Limits of table keys and sizes (T1010, T1017, T1032, T1033), after
+//! `bf-p4c/mau/resource_estimate.cpp`, `bf-p4c/mau/table_layout.cpp`,
+//! `bf-p4c/phv/table_phv_constraints.h` and `bf-p4c/midend/check_unsupported.cpp`.
 
 use super::condition::field_width;
+use crate::chip::Chip;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::Table;
 
 /// Bits of a range key: five nibbles.
 const RANGE_KEY_BITS: u32 = 20;
+/// Bits of the keys of a table with ternary keys: what a stage's crossbar brings to its TCAM.
+const TERNARY_BITS: u32 = 44 * 12 - 4;
+/// Bits of the TCAM of a stage: rows, columns, width and depth.
+const STAGE_TCAM_BITS: u64 = 12 * 2 * 44 * 512;
+/// Entries of a table without a size.
+const DEFAULT_SIZE: u64 = 512;
 
 /// Checks the keys of a table.
-pub fn check(table: &Table, found: &mut Vec<Diagnostic>) {
+pub fn check(chip: &Chip, table: &Table, found: &mut Vec<Diagnostic>) {
     for key in table.keys.iter().filter(|key| &*key.match_kind == "range") {
         let width = field_width(&key.expr);
         if width > RANGE_KEY_BITS {
@@ -19,6 +27,38 @@ pub fn check(table: &Table, found: &mut Vec<Diagnostic>) {
         }
     }
     check_prefixes(table, found);
+    check_tcam(chip, table, found);
+    if table.size == Some(0) {
+        let message = format!("`{}` has a size of 0", table.name);
+        found.push(rules::TABLE_SIZE.refuse(table.span, message).into());
+    }
+}
+
+/// The bits of a table with ternary keys.
+fn check_tcam(chip: &Chip, table: &Table, found: &mut Vec<Diagnostic>) {
+    let width = |ternary_alone: bool| -> u32 {
+        let keys = table.keys.iter().filter(|key| match &*key.match_kind {
+            "ternary" => true,
+            "selector" => false,
+            _ => !ternary_alone,
+        });
+        keys.map(|key| key.expr.scalar.width()).sum()
+    };
+    let ternary = width(true);
+    if ternary == 0 {
+        return;
+    }
+    let all = width(false);
+    let (size, most) =
+        (table.size.unwrap_or(DEFAULT_SIZE), STAGE_TCAM_BITS * u64::from(chip.stages));
+    let message = if all > TERNARY_BITS {
+        format!("the keys of `{}` have {all} bits", table.name)
+    } else if u64::from(ternary).saturating_mul(size) > most {
+        format!("`{}` has {size} entries with {ternary} bits of ternary keys", table.name)
+    } else {
+        return;
+    };
+    found.push(rules::TERNARY_SIZE.refuse(table.span, message).into());
 }
 
 /// One prefix, and no mask or range with it.

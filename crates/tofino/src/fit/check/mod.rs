@@ -19,7 +19,8 @@
 //! | `sign` | signs repeated over more than 16 bits |
 //! | `valid` | validities beside fields |
 //! | `profile` | tables that share a profile or selector |
-//! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
+//! | `hashed`, `hash_results` | hashes in actions; the lists and results of hashes |
+//! | `key`, `time` | keys and sizes of tables, clocks |
 //! | `in_hash` | none: the assignments that the hash unit computes on request |
 
 mod action_data;
@@ -30,6 +31,7 @@ mod colour;
 mod condition;
 mod container;
 mod gateway;
+mod hash_results;
 mod hashed;
 mod in_hash;
 mod index;
@@ -73,10 +75,11 @@ pub fn check(
             hashed::check_statements(chip, program, list, &mut found);
         }
         for table in applied(program).into_iter().filter(|table| table.unit == control) {
-            key::check(table, &mut found);
+            key::check(chip, table, &mut found);
             hashed::check_table(chip, program, table, &mut found);
         }
         casts::check(program, control, &mut found);
+        hash_results::check(program, control, &mut found);
         applied::check(chip, program, control, &mut found);
         repeat::check_unrolled(program, control, &mut found);
         time::check(chip, program, control, &mut found);

@@ -213,6 +213,10 @@ impl State {
             }
             false
         });
+        // The compiler joins the constants of `x + 1` and what was copied into it, too.
+        if from.is_some() {
+            reassociate(&mut full);
+        }
         fold(&mut full);
         Full { expr: full, from }
     }

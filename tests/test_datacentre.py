@@ -603,10 +603,12 @@ def test_transfers_of_an_earlier_deadline_overtake_where_queues_go_by_rank(tmp_p
     early = source < (source.max() + 1) // 2
     done = finished > 0
     took = finished - started
-    assert 2 * took[done & early].mean() < took[done & ~early].mean()
+    assert 1.5 * took[done & early].mean() < took[done & ~early].mean()
 
 
-def test_a_deadline_beyond_the_ranks_is_refused_with_the_last_one() -> None:
+def test_a_deadline_beyond_the_ranks_is_refused_with_the_last_one(tmp_path: Path) -> None:
     flows = TRANSFERS | {"rank": "deadline", "deadline": "6 s"}
-    with pytest.raises(ScenarioError, match=r"deadline .*6000000000.*at most 6553500000 ns"):
-        make_plan(scenario(None, flows, duration="1 s"))
+    (tmp_path / "late.toml").write_text(_toml(document(None, flows, duration="1 s")))
+    ran = call_sojourn(tmp_path, "run", "late.toml", "--out", "out", "--no-report")
+    assert ran.returncode == 2
+    assert "deadline (ns) = 6000000000" in ran.stderr and "6553500000 ns" in ran.stderr

@@ -46,9 +46,9 @@ const START: &str = "x = hdr.report.delay; y = hdr.report.extra; z = 0; n = hdr.
 const END: &str = "hdr.report.count = z;";
 
 /// A kind, declarations, statements, and the rule that they break; none if the compiler takes them.
-type Case = (&'static str, &'static str, &'static str, Option<&'static str>);
+type Case<'t> = (&'static str, &'t str, &'t str, Option<&'static str>);
 
-fn check(cases: &[Case]) {
+fn check(cases: &[Case<'_>]) {
     let mut wrong = String::new();
     for (kind, declarations, apply, rule) in cases {
         let found = codes(declarations, apply);
@@ -295,6 +295,7 @@ fn a_hash_has_one_list_of_fields_and_an_action_32_bits_of_results() {
     let mixed = "hdr.report.count = w.get({ x }); hdr.report.size = g.get({ y });";
     let (small, none) = (of("hdr.report.count = w.get({ x });"), of(""));
     let (both, own) = (of(mixed), "hdr.report.size = g.get({ y });");
+    let behind = format!("act(); {own}");
     check(&[
         (
             "two lists",
@@ -324,7 +325,7 @@ fn a_hash_has_one_list_of_fields_and_an_action_32_bits_of_results() {
             "hdr.report.count = w.get({ x }); if (n == 1) { hdr.report.size = g.get({ y }); }",
             None,
         ),
-        ("16 bits behind an action", &small, &format!("act(); {own}"), None),
+        ("16 bits behind an action", &small, &behind, None),
     ]);
 }
 

@@ -30,7 +30,7 @@ fn a_custom_polynomial_is_used_as_it_is_given() {
         egress: "CRCPolynomial<bit<32>>(0x04C11DB7, false, false, false, 0xFFFFFFFF, 0xFFFFFFFF)
                      bzip2;
                  Hash<bit<32>>(HashAlgorithm_t.CUSTOM, bzip2) hash;",
-        apply: "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 })[31:0];",
+        apply: "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });",
         ..Parts::default()
     };
     assert_eq!(finding(egress(parts).packet), 0xfc89_1918, "CRC-32/BZIP2 of \"123456789\"");
@@ -40,7 +40,7 @@ fn a_custom_polynomial_is_used_as_it_is_given() {
 fn a_named_crc_repeats_itself_in_a_wider_hash() {
     for (width, expected) in [(32, 0xbb3d_bb3d), (24, 0x3d_bb3d), (8, 0x3d)] {
         let egress = format!("Hash<bit<{width}>>(HashAlgorithm_t.CRC16) hash;");
-        let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });";
+        let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 })[31:0];";
         let parts = Parts { egress: &egress, apply, ..Parts::default() };
         assert_eq!(finding(super::tests::egress(parts).packet), expected, "{width} bits");
     }
@@ -50,7 +50,7 @@ fn a_named_crc_repeats_itself_in_a_wider_hash() {
 fn a_polynomial_may_be_as_wide_as_a_selectors_hash() {
     let egress = "CRCPolynomial<bit<82>>(82w0x0308c0111011401440411, true, false, true, 0, 0) darc;
                   Hash<bit<82>>(HashAlgorithm_t.CUSTOM, darc) hash;";
-    let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });";
+    let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 })[31:0];";
     let parts = Parts { egress, apply, ..Parts::default() };
     // CRC-82/DARC of "123456789" is 09ea83f625023801fd612.
     assert_eq!(finding(super::tests::egress(parts).packet), 0x801f_d612);

@@ -16,7 +16,7 @@ use crate::fit::bits::{is_condition, is_constant, is_plain};
 use crate::register_action::same_expression;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Label, Slot, Stmt, StmtKind, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Label, Scalar, Slot, Stmt, StmtKind, Unit};
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
@@ -46,6 +46,9 @@ fn is_data(of: &Expr, data: &HashSet<Slot>) -> bool {
 fn asks(condition: &Expr, data: &HashSet<Slot>) -> bool {
     match &condition.kind {
         ExprKind::Binary(Binary::Ne, of, zero) => is_data(of, data) && constant(zero) == Some(0),
+        ExprKind::Binary(Binary::Eq, of, one) if of.scalar == Scalar::Bool => {
+            is_data(of, data) && constant(one) == Some(1)
+        }
         _ => is_data(condition, data),
     }
 }

@@ -21,7 +21,7 @@ control C(inout S s) {
             (0x02 &&& 0x0f, 5) : set(1);
             (0x10 &&& 0xf0, _) : set(2);
             (_, 7)             : set(3);
-            default            : set(4);
+            (_, _)             : set(4);
         }
     }
     apply { t.apply(); }

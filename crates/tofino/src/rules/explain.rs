@@ -65,8 +65,9 @@ const PAGE_HEAD: &str = "\
 Each rule of `sojourn check` with what it prints for its example: the fault, the reason on the chip and
 what to write instead. `sojourn check --explain CODE` prints one, `--explain` lists the codes.
 
-An error is a program that the chip cannot run, or would run otherwise than its text says; a warning
-one whose author probably means something else, or of which only the compiler knows whether it fits.
+An error is a program that the chip cannot run, or would run otherwise than its text says; a warning,
+which its heading names, one whose author probably means something else, or of which only the compiler
+knows whether it fits.
 
 [Messages of the Tofino compiler](compiler-messages.md) names the rules for what the compiler refuses.
 

@@ -87,7 +87,10 @@ fn entries_must_fit_their_keys() {
     };
     assert_eq!(entry("(1, 2) : set(3);"), NOTHING);
     assert_eq!(entry("(1, 0x100 &&& 0xff00) : set(3);"), NOTHING);
-    assert_eq!(entry("_ : set(3);"), NOTHING);
+    assert_eq!(entry("(1, _) : set(3);"), NOTHING);
+    // p4c: "Size of entry keyset must match the table key set size".
+    assert_eq!(entry("_ : set(3);"), ["E1003"]);
+    assert_eq!(entry("default : set(3);"), ["E1003"]);
     assert_eq!(entry("(1, 2 &&& 0x00ff) : set(3);"), ["E1003"]);
     assert_eq!(entry("(1 &&& 3, 2) : set(3);"), ["E1003"]);
     assert_eq!(entry("1 : set(3);"), ["E1003"]);

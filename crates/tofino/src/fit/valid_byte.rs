@@ -65,7 +65,7 @@ fn moved_back(flag: Bits, nodes: &[Node]) -> Node {
         let read = node.reads.iter().any(|read| read.bits.overlap(&flag));
         read || node.writes.iter().any(|write| write.bits.overlap(&flag))
     };
-    let span = nodes.iter().filter(uses).last().map_or(Span::DUMMY, |node| node.span);
+    let span = nodes.iter().rfind(uses).map_or(Span::DUMMY, |node| node.span);
     let mut node = Node::new(Kind::Action, "mirror_io_select moves back".to_owned(), span);
     node.list = u32::MAX - u32::from(u8::MAX); // no list, as those of checksum tables
     node.shared_byte = FIRST_FLAG << 1;

@@ -233,7 +233,7 @@ fn an_action_neither_compares_nor_chooses() {
         ("maximum", of("z = x > y ? x : y;"), "act();", None),
         ("minimum by if", of("if (x > y) { x = y; } z = 1;"), "act();", None),
         ("if on action data", table("if (v != 0) { z = 1; }"), "t.apply();", None),
-        ("a bit that is 1", table("if (v == 1) { z = 1; }"), "t.apply();", Some("T1016")),
+        ("a bit that is 1", table("if (v == 1) { z = 1; }"), "t.apply();", None),
         ("a truth value", table("if (b == true) { z = 1; }"), "t.apply();", None),
         ("a number that is not 0", table("if (w != 0) { z = 1; }"), "t.apply();", None),
         ("a number that is 0", table("if (w == 0) { z = 1; }"), "t.apply();", Some("T1016")),

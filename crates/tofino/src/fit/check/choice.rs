@@ -6,7 +6,7 @@
 //! | `a < b ? a : b` and its like, of two fields or a field and a constant | minimum, maximum |
 //! | `data ? constant or action data : field`, asked of one parameter alone | conditional set |
 //!
-//! `data` is a truth value, or a number that is not 0. `Predication` refuses every
+//! `data` is a truth value or a bit that is set, or a number that is not 0. `Predication` refuses every
 //! other statement under such an `if`: a call, `exit`, `return`.
 
 use super::instruction::is_field;
@@ -16,7 +16,7 @@ use crate::fit::bits::{is_condition, is_constant, is_plain};
 use crate::register_action::same_expression;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Label, Scalar, Slot, Stmt, StmtKind, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Label, Slot, Stmt, StmtKind, Unit};
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
@@ -41,13 +41,14 @@ fn is_data(of: &Expr, data: &HashSet<Slot>) -> bool {
     matches!(of.kind, ExprKind::Slot(slot) if data.contains(&slot))
 }
 
-/// True for a condition that is one parameter: a truth value, or a number that is not 0. `bit == 1`
-/// is none: `SimplifyConditionalActionArg` knows `!= 0` alone.
+/// True for a condition that is one parameter: a truth value or bit, or a number that is not 0. Builds
+/// of the compiler differ on `bit == 1`: `SimplifyConditionalActionArg` knows `!= 0` alone, and whether
+/// an earlier pass has rewritten the comparison depends on the build.
 fn asks(condition: &Expr, data: &HashSet<Slot>) -> bool {
     match &condition.kind {
         ExprKind::Binary(Binary::Ne, of, zero) => is_data(of, data) && constant(zero) == Some(0),
-        ExprKind::Binary(Binary::Eq, of, one) if of.scalar == Scalar::Bool => {
-            is_data(of, data) && constant(one) == Some(1)
+        ExprKind::Binary(Binary::Eq, of, one) => {
+            of.scalar.width() == 1 && is_data(of, data) && constant(one) == Some(1)
         }
         _ => is_data(condition, data),
     }

@@ -2,8 +2,8 @@
 
     python examples/delay_per_flow.py
 
-`packets()` reads the rows of all AQMs in batches: one row for each packet at the bottleneck, times in ns.
-Any Arrow, pandas or DuckDB code can follow.
+`packets()` reads the rows of all AQMs in batches: one row for each packet at the bottleneck, times
+in ns. Any Arrow, pandas or DuckDB code can follow.
 """
 
 import pyarrow.compute as pc

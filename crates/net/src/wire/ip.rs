@@ -137,7 +137,7 @@ impl FrameTemplate {
     #[inline(always)]
     pub(super) fn rank_next(&mut self, seq: u32, payload: u32) {
         if let Some(ranks) = self.ranks {
-            self.identification = if payload == 0 { 0 } else { ranks.of(seq) };
+            self.identification = if payload == 0 { 0 } else { ranks.rank_at(seq) };
         }
     }
 

@@ -1,5 +1,5 @@
 //! Ranks that the data packets of a transfer carry, for disciplines and programs that send the lowest
-//! first. Must not depend on headers: the place of a rank is the template's matter.
+//! first. Must not depend on headers: the frame template places a rank.
 
 use sojourn_packet::Time;
 
@@ -20,7 +20,7 @@ pub enum Ranks {
         /// Size of the transfer.
         bytes: u64,
     },
-    /// The same of each packet.
+    /// The same for each packet.
     Constant(u16),
 }
 
@@ -38,7 +38,7 @@ impl Ranks {
 
     /// The rank of the packet whose payload begins at `seq`.
     #[inline(always)]
-    pub(super) fn of(self, seq: u32) -> u16 {
+    pub(super) fn rank_at(self, seq: u32) -> u16 {
         match self {
             Ranks::Constant(rank) => rank,
             Ranks::Remaining { end, bytes } => {

@@ -79,6 +79,11 @@ pub type Arm = (u32, u32);
 /// The bit of [`Node::shared_byte`] that stands for the first checksum; those of fields are
 /// lower.
 pub const FIRST_CHECKSUM: u64 = 1 << 8;
+/// The number of the last checksum that has a bit of its own; those behind share it.
+pub const LAST_CHECKSUM: u32 = 16;
+/// The statement list of the first table that the compiler adds. Others count down from it; a program
+/// has no list with these numbers.
+pub const ADDED_LIST: u32 = u32::MAX;
 /// The first of the bits for flags of the program.
 pub const FIRST_FLAG: u64 = 1 << 25;
 /// The first of the bits for valid bits of headers and requests, and how many there are.

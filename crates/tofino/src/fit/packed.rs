@@ -8,7 +8,9 @@
 
 use super::bits::{Bits, Copies, Place};
 use super::live::counterparts;
-use super::node::{FIRST_CHECKSUM, FIRST_VALIDITY, Kind, Node, Read, Reader, VALIDITIES};
+use super::node::{
+    ADDED_LIST, FIRST_CHECKSUM, FIRST_VALIDITY, Kind, LAST_CHECKSUM, Node, Read, Reader, VALIDITIES,
+};
 use crate::chip::Chip;
 use crate::metadata::Role;
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, Stmt, StmtKind, Unit, UnitId};
@@ -16,8 +18,8 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
 
-/// The fields that share a byte, by the last part of their names. The last one has a byte of its own where
-/// the program writes more than eight bits of them.
+/// The requests that share a byte, by the last part of their names. The last one has a byte of its own
+/// where the program writes more than eight bits of them.
 const FIELDS: [&str; 3] = ["drop_ctl", "bypass_egress", "qid"];
 
 /// Notes in the nodes of a control which of the shared bytes' fields they write.
@@ -26,15 +28,15 @@ const FIELDS: [&str; 3] = ["drop_ctl", "bypass_egress", "qid"];
 /// headers (`chip.shared_validity`).
 pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes: &mut [Node]) {
     let unit = &program.units[control.index()];
-    let requests = if chip.shared_validity { requests(unit) } else { HashSet::new() };
-    let fields = shared_fields(unit, nodes);
+    let requests = requests(unit);
+    let fields = shared_fields(unit, &requests, nodes);
     let mut validities: Vec<Slot> = Vec::new();
     let mut bit = |place: Place| {
         let Place::Narrow(slot) = place else { return 0 };
-        let name = unit.slots.get(slot.index()).map_or("", |info| &info.name);
-        let last = name.rsplit('.').next();
-        let known = fields.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at);
-        let has_bit = requests.contains(&slot) || unit.validity_of(slot).is_some();
+        let request = requests.get(&slot);
+        let of = |name: &&str| fields.iter().position(|field| field == name);
+        let known = request.and_then(of).map_or(0, |at| 1 << at);
+        let has_bit = request.is_some() || unit.validity_of(slot).is_some();
         if !chip.shared_validity || !has_bit {
             return known;
         }
@@ -51,22 +53,32 @@ pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes:
 }
 
 /// Those of [`FIELDS`] that share the byte in a control.
-fn shared_fields(unit: &Unit, nodes: &[Node]) -> &'static [&'static str] {
+fn shared_fields(
+    unit: &Unit,
+    requests: &HashMap<Slot, &str>,
+    nodes: &[Node],
+) -> &'static [&'static str] {
     let writes = nodes.iter().flat_map(|node| &node.writes);
     let written: HashSet<Bits> = writes.map(|write| write.bits.variable(unit)).collect();
-    let named = |bits: &&Bits| {
-        let name = bits.name(unit);
-        name.rsplit('.').next().is_some_and(|last| FIELDS.contains(&last))
+    let shares = |bits: &&Bits| match bits.place {
+        Place::Narrow(slot) => requests.get(&slot).is_some_and(|name| FIELDS.contains(name)),
+        Place::Wide(_) => false,
     };
-    let width: u32 = written.iter().filter(named).map(Bits::width).sum();
+    let width: u32 = written.iter().filter(shares).map(Bits::width).sum();
     &FIELDS[..if width > 8 { FIELDS.len() - 1 } else { FIELDS.len() }]
 }
 
-/// The slots of the fields that ask the deparser or the traffic manager for something.
-fn requests(unit: &Unit) -> HashSet<Slot> {
+/// The fields that ask the deparser or the traffic manager for something, with the last part of their
+/// names.
+pub fn requests(unit: &Unit) -> HashMap<Slot, &str> {
     let asks = |role| matches!(role, Some(Role::ForDeparser | Role::ForTrafficManager));
     let params = unit.params.iter().filter(|param| asks(Role::of_type(&param.ty)));
-    params.flat_map(|param| param.layout.range().narrow().map(|at| Slot(at as u32))).collect()
+    let slots = params.flat_map(|param| param.layout.range().narrow().map(|at| Slot(at as u32)));
+    let named = slots.filter_map(|slot| {
+        let name = &unit.slots.get(slot.index())?.name;
+        Some((slot, name.rsplit('.').next().unwrap_or(name)))
+    });
+    named.collect()
 }
 
 /// A table for each field that the deparser sets to a checksum under a condition: behind everything
@@ -78,13 +90,13 @@ pub fn checksum_tables(program: &Program, control: UnitId, deparser: UnitId) -> 
     let unit = &program.units[deparser.index()];
     for list in visit::unit_lists(unit) {
         conditions(unit, list, &mut Vec::new(), &mut |span, asked| {
-            let number = tables.len().min(16) as u32;
+            let number = tables.len().min(LAST_CHECKSUM as usize) as u32;
             let mut table = Node::new(Kind::Action, "choice of a checksum".to_owned(), span);
             let asked = asked.iter().filter_map(|bits| {
                 mine.get(&bits.place).map(|place| Bits { place: *place, ..*bits })
             });
             table.reads = asked.map(|bits| Read { bits, by: Reader::Match, of: None }).collect();
-            table.list = u32::MAX - number;
+            table.list = ADDED_LIST - number;
             table.shared_byte = FIRST_CHECKSUM << number;
             tables.push(table);
         });

@@ -471,6 +471,26 @@ fn small_fields_of_one_byte_are_written_in_different_stages() {
 }
 
 #[test]
+fn a_field_of_the_program_with_the_name_of_a_request_shares_no_byte_with_requests() {
+    let with = |name: &str| {
+        let metadata = format!("bit<32> {name};");
+        let tables = format!(
+            "action drop() {{ d.drop_ctl = 1; }} action mark() {{ h.ethernet.kind = 1; }}
+             action sum() {{ m.b = m.a + m.c; }} action next() {{ m.{name} = m.b + 1; }}
+             table t {{ key = {{ m.b : exact; }} actions = {{ drop; }} }}
+             table u {{ key = {{ m.{name} : exact; }} actions = {{ mark; }} }}"
+        );
+        let apply = format!(
+            "sum(); t.apply(); next(); u.apply(); if (d.drop_ctl == 1) {{ h.ethernet.dst = 5; }}"
+        );
+        let parts =
+            Parts { metadata: &metadata, egress: &tables, apply: &apply, ..Parts::default() };
+        estimate(&parts.loaded()).passes[1].stages
+    };
+    assert_eq!(with("qid"), with("other"));
+}
+
+#[test]
 fn each_pipeline_has_its_own_stages() {
     let more = "Pipeline(IgParser(), Ig(), IgDeparser(), EgParser(), Eg(), EgDeparser()) second;
         Switch(pipe, second) main;";

@@ -8,11 +8,12 @@
 //! Measured; must not depend on stages.
 
 use super::bits::{Bits, Place};
-use super::live::{counterparts, header_fields};
-use super::node::{FIRST_FLAG, Kind, Node, Write};
+use super::live::{self, counterparts, header_fields};
+use super::node::{ADDED_LIST, FIRST_FLAG, Kind, LAST_CHECKSUM, Node, Write};
+use super::packed;
 use crate::chip::Chip;
 use crate::metadata::Role;
-use sojourn_p4::ir::{Layout, Program, Slot, StmtKind, Unit, UnitId};
+use sojourn_p4::ir::{Program, Slot, StmtKind, Unit, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::HashSet;
@@ -67,7 +68,7 @@ fn moved_back(flag: Bits, nodes: &[Node]) -> Node {
     };
     let span = nodes.iter().rfind(uses).map_or(Span::DUMMY, |node| node.span);
     let mut node = Node::new(Kind::Action, "mirror_io_select moves back".to_owned(), span);
-    node.list = u32::MAX - u32::from(u8::MAX); // no list, as those of checksum tables
+    node.list = ADDED_LIST - LAST_CHECKSUM - 1;
     node.shared_byte = FIRST_FLAG << 1;
     node.writes.push(Write { bits: flag, span, copied: true, folds: false, of: None });
     node
@@ -106,7 +107,7 @@ fn foreign(unit: &Unit) -> HashSet<Place> {
     let mut found: HashSet<Place> = HashSet::new();
     for param in &unit.params {
         match Role::of_type(&param.ty) {
-            Some(_) => found.extend(super::live::places(&param.layout)),
+            Some(_) => found.extend(live::places(&param.layout)),
             None => found.extend(header_fields(&param.layout)),
         }
     }
@@ -115,29 +116,27 @@ fn foreign(unit: &Unit) -> HashSet<Place> {
     found
 }
 
-/// The names of the fields that ask the deparser or the traffic manager for something, and that a node
-/// writes.
+/// The names of the requests that a node writes.
 fn requests<'u>(unit: &'u Unit, nodes: &[Node]) -> HashSet<&'u str> {
-    let asks = |role| matches!(role, Some(Role::ForDeparser | Role::ForTrafficManager));
-    let params = unit.params.iter().filter(|param| asks(Role::of_type(&param.ty)));
-    let places: HashSet<Place> =
-        params.flat_map(|param| super::live::places(&param.layout)).collect();
+    let named = packed::requests(unit);
     let writes = nodes.iter().filter(|node| node.alive).flat_map(|node| &node.writes);
-    let written = writes.filter(|write| places.contains(&write.bits.place));
-    let names = written.filter_map(|write| match write.bits.place {
-        Place::Narrow(slot) => unit.slots.get(slot.index()),
+    let written = writes.filter_map(|write| match write.bits.place {
+        Place::Narrow(slot) => named.get(&slot),
         Place::Wide(_) => None,
     });
-    names.filter_map(|info| info.name.rsplit('.').next()).collect()
+    written.copied().collect()
 }
 
 /// The number of headers whose validity the control uses or the deparser asks for.
 fn headers(program: &Program, [_, control, deparser]: [UnitId; 3], nodes: &[Node]) -> usize {
-    let unit = &program.units[control.index()];
+    let is_validity = |unit: UnitId, place: &Place| match place {
+        Place::Narrow(slot) => program.units[unit.index()].validity_of(*slot).is_some(),
+        Place::Wide(_) => false,
+    };
     let mut emitted: HashSet<Place> = HashSet::new();
     visit::unit_statements(program, deparser, &mut |stmt| {
         if let StmtKind::Emit(layout) = &stmt.kind {
-            validities(layout, &mut emitted);
+            emitted.extend(live::places(layout).filter(|place| is_validity(deparser, place)));
         }
     });
     let sent =
@@ -148,23 +147,6 @@ fn headers(program: &Program, [_, control, deparser]: [UnitId; 3], nodes: &[Node
         let reads = node.reads.iter().map(|read| read.bits.place);
         reads.chain(node.writes.iter().map(|write| write.bits.place))
     });
-    found.extend(used.filter(|place| match place {
-        Place::Narrow(slot) => unit.validity_of(*slot).is_some(),
-        Place::Wide(_) => false,
-    }));
+    found.extend(used.filter(|place| is_validity(control, place)));
     found.len()
-}
-
-fn validities(layout: &Layout, found: &mut HashSet<Place>) {
-    match layout {
-        Layout::Header { valid, .. } => {
-            found.insert(Place::Narrow(*valid));
-        }
-        Layout::Struct { fields: inner, .. }
-        | Layout::Union { members: inner, .. }
-        | Layout::Stack { elements: inner, .. } => {
-            inner.iter().for_each(|layout| validities(layout, found));
-        }
-        _ => {}
-    }
 }

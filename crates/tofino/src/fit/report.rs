@@ -4,7 +4,7 @@ use super::bits::Bits;
 use super::depend::{Dependency, Edge, Graph};
 use super::naming::{At, PASSES, at, id};
 use super::node::{Kind, Node, Reader};
-use super::resources::{Amounts, Resource, containers};
+use super::resources::{self, Amounts, Resource, containers};
 use super::schedule::Placement;
 use super::state::{self, PassView, StatePath};
 use crate::chip::Chip;
@@ -266,7 +266,7 @@ fn detail(program: &Program, node: &Node) -> String {
         let table = &program.tables[id.index()];
         let keys = table.keys.iter().map(|key| format!("{} {}", key.name, key.match_kind));
         let keys: Vec<String> = keys.collect();
-        let entries = table.size.unwrap_or(512).max(table.entries.len() as u64);
+        let entries = resources::entries(table);
         return match &keys[..] {
             [] => "no key".to_owned(),
             _ => format!("key: {}; {entries} entries", keys.join(", ")),

@@ -13,6 +13,11 @@ use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{Layout, ObjectArg, ObjectId, Program, Table, Unit};
 use std::collections::{BTreeMap, HashSet};
 
+/// Entries of a TCAM block.
+pub const TCAM_WORDS: u64 = 512;
+/// Bits of an entry of a TCAM block.
+pub const TCAM_BITS: u32 = 44;
+
 /// A resource of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +32,7 @@ pub enum Resource {
     StatisticsAlus,
     /// SRAM blocks of 1024 words of 128 bits.
     SramBlocks,
-    /// TCAM blocks of 512 words of 44 bits.
+    /// TCAM blocks of [`TCAM_WORDS`] words of [`TCAM_BITS`] bits.
     TcamBlocks,
     /// Map RAMs, in addition to the SRAM of registers, counters and meters.
     MapRams,
@@ -323,6 +328,11 @@ pub fn annotated_number(annotations: &[Annotation], name: &str) -> Option<u64> {
     tokens.first().and_then(|token| token.text.parse().ok())
 }
 
+/// Entries of a table: its size, 512 unless declared, or more in its text.
+pub fn entries(table: &Table) -> u64 {
+    table.size.unwrap_or(512).max(table.entries.len() as u64)
+}
+
 /// TCAM of the table that finds the partition: 1024 entries unless the `Alpm` says otherwise.
 fn partitions(program: &Program, table: &Table, fixed: &mut Amounts) {
     let object = implemented_by(program, table, &["Alpm"]).map(|id| &program.objects[id.index()]);
@@ -330,7 +340,8 @@ fn partitions(program: &Program, table: &Table, fixed: &mut Amounts) {
         object.and_then(|object| arguments::integer(object, "number_partitions").ok());
     let entries = entries.or(annotated_number(&table.annotations, "alpm_partitions"));
     let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
-    let blocks = u64::from(key.div_ceil(44).max(1)) * entries.unwrap_or(1024).div_ceil(512).max(1);
+    let blocks = u64::from(key.div_ceil(TCAM_BITS).max(1))
+        * entries.unwrap_or(1024).div_ceil(TCAM_WORDS).max(1);
     fixed.add(Resource::TcamBlocks, blocks.min(100_000) as u32);
     fixed.add(Resource::SramBlocks, 1);
 }
@@ -343,7 +354,7 @@ fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
         return;
     }
     let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
-    let entries = table.size.unwrap_or(512).max(table.entries.len() as u64).max(1);
+    let entries = entries(table).max(1);
     // Up to 32 bits of action data are in the entry itself.
     let immediate = if data <= 32 { immediate_bits(table) } else { 0 };
     if data > 32 {
@@ -351,8 +362,8 @@ fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
         fixed.add(Resource::SramBlocks, blocks(entries, u64::from(per_word) * 1024));
     }
     if ternary {
-        let columns = u64::from(key.div_ceil(44).max(1));
-        let rows = entries.div_ceil(512);
+        let columns = u64::from(key.div_ceil(TCAM_BITS).max(1));
+        let rows = entries.div_ceil(TCAM_WORDS);
         fixed.add(Resource::TcamBlocks, columns.saturating_mul(rows).min(100_000) as u32);
         let indirect = (128 / (immediate + 8).next_power_of_two().clamp(8, 128)).max(1);
         fixed.add(Resource::SramBlocks, blocks(entries, u64::from(indirect) * 1024));

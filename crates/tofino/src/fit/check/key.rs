@@ -4,6 +4,7 @@
 
 use super::condition::field_width;
 use crate::chip::Chip;
+use crate::fit::resources::{Resource, TCAM_BITS, TCAM_WORDS, entries};
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::Table;
@@ -11,11 +12,7 @@ use sojourn_p4::ir::Table;
 /// Bits of a range key: five nibbles.
 const RANGE_KEY_BITS: u32 = 20;
 /// Bits of the keys of a table with ternary keys: what a stage's crossbar brings to its TCAM.
-const TERNARY_BITS: u32 = 44 * 12 - 4;
-/// Bits of the TCAM of a stage: rows, columns, width and depth.
-const STAGE_TCAM_BITS: u64 = 12 * 2 * 44 * 512;
-/// Entries of a table without a size.
-const DEFAULT_SIZE: u64 = 512;
+const TERNARY_BITS: u32 = Resource::TernaryCrossbarBytes.limit() * 8 - 4;
 
 /// Checks the keys of a table.
 pub fn check(chip: &Chip, table: &Table, found: &mut Vec<Diagnostic>) {
@@ -49,8 +46,8 @@ fn check_tcam(chip: &Chip, table: &Table, found: &mut Vec<Diagnostic>) {
         return;
     }
     let all = width(false);
-    let (size, most) =
-        (table.size.unwrap_or(DEFAULT_SIZE), STAGE_TCAM_BITS * u64::from(chip.stages));
+    let stage = u64::from(Resource::TcamBlocks.limit()) * TCAM_WORDS * u64::from(TCAM_BITS);
+    let (size, most) = (entries(table), stage * u64::from(chip.stages));
     let message = if all > TERNARY_BITS {
         format!("the keys of `{}` have {all} bits", table.name)
     } else if u64::from(ternary).saturating_mul(size) > most {

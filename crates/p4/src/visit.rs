@@ -90,17 +90,18 @@ pub fn expressions(stmt: &Stmt) -> Vec<&Expr> {
         StmtKind::Switch { subject, .. } => vec![subject],
         StmtKind::ExtractVar { bits, .. } | StmtKind::Advance { bits } => vec![bits],
         StmtKind::Verify { condition, error } => vec![condition, error],
-        StmtKind::Call(call) => {
-            let mut found = Vec::new();
-            for arg in &call.args {
-                if let Arg::In(value) = arg {
-                    value_expressions(value, &mut found);
-                }
-            }
-            found
-        }
+        StmtKind::Call(call) => call.args.iter().flat_map(argument_expressions).collect(),
         _ => Vec::new(),
     }
+}
+
+/// The scalar expressions of an argument that is a value, in order.
+pub fn argument_expressions(arg: &Arg) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    if let Arg::In(value) = arg {
+        value_expressions(value, &mut found);
+    }
+    found
 }
 
 /// The scalar expressions of a value, in order.

@@ -53,13 +53,8 @@ pub fn read_by_call(call: &ExternCall) -> HashSet<Slot> {
     let mut read = HashSet::new();
     for arg in &call.args {
         match arg {
-            Arg::In(value) => {
-                let mut found = Vec::new();
-                visit::value_expressions(value, &mut found);
-                found.into_iter().for_each(|expr| slots_of(expr, &mut read));
-            }
             Arg::Out(layout) | Arg::InOut(layout) => whole(layout, &mut read),
-            _ => {}
+            _ => visit::argument_expressions(arg).iter().for_each(|expr| slots_of(expr, &mut read)),
         }
     }
     read

@@ -25,7 +25,7 @@ use super::register_action::same_expression;
 use super::rules::{self, Rule};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Body, Expr, ExprKind, ExternCall, Label, ObjectId, Program, Slot, Stmt, StmtKind, TableId,
+    Body, Expr, ExprKind, ExternCall, Label, ObjectId, Program, Slot, Stmt, StmtKind, TableId,
     UnitId,
 };
 use sojourn_p4::source::Span;
@@ -253,10 +253,7 @@ impl Walk<'_> {
             (None, None) => true,
             _ => false,
         };
-        let mut values = Vec::new();
-        if let Some(Arg::In(value)) = call.args.last() {
-            visit::value_expressions(value, &mut values);
-        }
+        let values = call.args.last().map(visit::argument_expressions).unwrap_or_default();
         let depends = values.iter().any(|v| computed.iter().any(|slot| visit::reads(v, *slot)));
         let is_part = same_entry && !depends && first.certain;
         if is_part {

@@ -8,7 +8,7 @@ use crate::register_action::same_expression;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, Layout, ObjectId, Program, Slot, Stmt, StmtKind, Unit, UnitId,
+    Expr, ExprKind, ExternCall, Layout, ObjectId, Program, Slot, Stmt, StmtKind, Unit, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -70,16 +70,10 @@ fn differ(unit: &Unit, one: &ExternCall, other: &ExternCall) -> bool {
 }
 
 fn inputs(call: &ExternCall) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    for arg in &call.args {
-        if let Arg::In(value) = arg {
-            visit::value_expressions(value, &mut found);
-        }
-    }
-    found
+    call.args.iter().flat_map(visit::argument_expressions).collect()
 }
 
-/// What one action takes.
+/// Bits of hashes and random numbers in one action.
 #[derive(Default)]
 struct Taken {
     bits: u32,

@@ -475,7 +475,7 @@ impl<'p> Walk<'p> {
             return;
         }
         let mut operands = HashSet::new();
-        for operand in call.args.iter().flat_map(inputs) {
+        for operand in call.args.iter().flat_map(visit::argument_expressions) {
             note_reads(&state.full(operand).expr, &mut operands);
         }
         let call = call.span;
@@ -486,7 +486,7 @@ impl<'p> Walk<'p> {
         let index = address_of(self.program, call).map(|index| index.span);
         let value = measured(self.program, call).map(|value| value.span);
         let of = call.object.map_or("", |object| &*self.program.objects[object.index()].of);
-        for expr in call.args.iter().flat_map(inputs) {
+        for expr in call.args.iter().flat_map(visit::argument_expressions) {
             match of {
                 _ if index == Some(expr.span) => self.address(expr, state),
                 _ if value == Some(expr.span) => {
@@ -529,7 +529,7 @@ impl<'p> Walk<'p> {
 
     fn extreme(&mut self, call: &ExternCall, state: &State) {
         let Some(Layout::Narrow(target, _)) = call.result else { return };
-        let operands: Vec<&Expr> = call.args.iter().flat_map(inputs).collect();
+        let operands: Vec<&Expr> = call.args.iter().flat_map(visit::argument_expressions).collect();
         if let ([a, b], true) = (&operands[..], is_extreme(call)) {
             let operands = [a, b].map(|operand| state.full(operand).expr);
             let target = self.whole(target);
@@ -619,15 +619,6 @@ fn is_input(of: &str, call: &str) -> bool {
     let takes = matches!(of, "Register" | "Counter" | "Meter" | "Lpf" | "Wred")
         || (is_action(of) && !is_direct_action(of));
     takes && call != "write"
-}
-
-/// The expressions of an argument.
-fn inputs(arg: &Arg) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    if let Arg::In(value) = arg {
-        visit::value_expressions(value, &mut found);
-    }
-    found
 }
 
 /// True for a concatenation that is an operand: moves put it together before the operation.

@@ -59,12 +59,16 @@ def draw_curves(drawn: CurvePlot, folder: Path) -> str:
     """Writes a figure of computed curves into `folder`; its file's name."""
     figure = Figure(figsize=(7.4, 3.6), layout="constrained")
     panel = figure.subplots()
-    for place, curve in enumerate(drawn.curves):
+    place = -1
+    for curve in drawn.curves:
+        # What a paper published is dotted in the colour of ours, which comes before.
+        place += not curve.published
+        dash: Any = "-" if place % 4 < 2 else (0, (4, 2))
         panel.plot(
             curve.x,
             curve.y,
             color=COLOURS[place % len(COLOURS)],
-            linestyle="-" if place % 4 < 2 else (0, (4, 2)),
+            linestyle=(0, (1, 1.5)) if curve.published else dash,
             linewidth=1.5,
             label=curve.name,
         )

@@ -12,6 +12,8 @@ class Curve:
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    published: bool = False
+    """True for a paper's own values of the curve before."""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ impl HeaderInPlace {
     }
 }
 
-/// The headers of a program that may remain in place. At most one of them is valid: each is extracted only as the last
-/// action of the parser.
+/// The headers of a program that may remain in place. At most one of them is valid: each is extracted
+/// only as the last action of the parser.
 pub fn find_passthrough_headers(
     program: &Program,
     blocks: &Blocks,

@@ -28,7 +28,7 @@ enum Step {
     Unknown,
 }
 
-/// What follows a table at one of its applications.
+/// Successors of a table at one of its applications.
 #[derive(PartialEq, Eq)]
 struct Successors {
     steps: BTreeSet<Step>,

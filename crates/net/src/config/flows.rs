@@ -330,7 +330,7 @@ pub struct TcpChoices {
     pub rank: Option<Rank>,
 }
 
-/// What the packets of a transfer carry as their rank: the lower, the sooner to be sent.
+/// Rank that the data packets of a transfer carry: the lower, the sooner to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {

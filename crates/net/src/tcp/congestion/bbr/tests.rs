@@ -8,6 +8,13 @@ const RTT: Time = Time::from_millis(40);
 /// 10,000 segments a second: with [`RTT`] the path holds 400 segments.
 const PATH: u64 = 10_000;
 
+/// A flow that has just opened its connection.
+fn begun(seed: u64) -> Bbr {
+    let hz = crate::tcp::Hz::default();
+    let (rtt, base_rtt) = (Some(RTT), None);
+    Bbr::new(&Start { now: RTT, mss: MSS, window: 10, rtt, base_rtt, hz, seed })
+}
+
 /// A flow that is never limited by its application, acknowledged two segments at a time at the
 /// rate of the path or its own, whichever is less.
 struct Drive {
@@ -22,17 +29,8 @@ struct Drive {
 
 impl Drive {
     fn new() -> Drive {
-        let start = Start {
-            now: RTT,
-            mss: MSS,
-            window: 10,
-            rtt: Some(RTT),
-            base_rtt: None,
-            hz: crate::tcp::Hz::default(),
-            seed: 7,
-        };
         Drive {
-            bbr: Bbr::new(&start),
+            bbr: begun(7),
             window: Window::new(10),
             now: RTT,
             delivered: 1,
@@ -194,16 +192,7 @@ fn losses_of_a_fifth_at_a_steady_rate_are_a_policers_and_are_kept_to_for_48_roun
 fn the_cycle_begins_by_the_seed_and_never_with_draining() {
     let mut phases: Vec<usize> = (0..200)
         .map(|seed| {
-            let start = Start {
-                now: RTT,
-                mss: MSS,
-                window: 10,
-                rtt: Some(RTT),
-                base_rtt: None,
-                hz: crate::tcp::Hz::default(),
-                seed,
-            };
-            let mut bbr = Bbr::new(&start);
+            let mut bbr = begun(seed);
             bbr.begin_probing(RTT);
             bbr.phase
         })

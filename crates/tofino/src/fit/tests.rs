@@ -480,11 +480,9 @@ fn a_field_of_the_program_with_the_name_of_a_request_shares_no_byte_with_request
              table t {{ key = {{ m.b : exact; }} actions = {{ drop; }} }}
              table u {{ key = {{ m.{name} : exact; }} actions = {{ mark; }} }}"
         );
-        let apply = format!(
-            "sum(); t.apply(); next(); u.apply(); if (d.drop_ctl == 1) {{ h.ethernet.dst = 5; }}"
-        );
-        let parts =
-            Parts { metadata: &metadata, egress: &tables, apply: &apply, ..Parts::default() };
+        let apply =
+            "sum(); t.apply(); next(); u.apply(); if (d.drop_ctl == 1) { h.ethernet.dst = 5; }";
+        let parts = Parts { metadata: &metadata, egress: &tables, apply, ..Parts::default() };
         estimate(&parts.loaded()).passes[1].stages
     };
     assert_eq!(with("qid"), with("other"));

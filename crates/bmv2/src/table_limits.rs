@@ -11,26 +11,20 @@ use sojourn_p4::ir::{
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
-use std::collections::{HashMap, HashSet};
+use sojourn_target::applied_tables::applied_ids;
+use std::collections::{BTreeSet, HashMap};
 
 /// A diagnostic for each entry and direct meter of `controls` that p4c refuses.
 pub(super) fn check(program: &Program, controls: [UnitId; 2], found: &mut Vec<Diagnostic>) {
-    let mut applied: HashSet<TableId> = HashSet::new();
-    for control in controls {
-        visit::unit_statements(program, control, &mut |stmt| {
-            if let StmtKind::Apply { table, .. } = stmt.kind {
-                applied.insert(table);
-            }
-        });
-    }
+    let applied = applied_ids(program);
     entries(program, &applied, found);
     meters(program, controls, &applied, found);
 }
 
 /// Entries whose keys p4c cannot write.
-fn entries(program: &Program, applied: &HashSet<TableId>, found: &mut Vec<Diagnostic>) {
-    let tables = program.tables.iter().zip(&program.declared.tables).enumerate();
-    for (_, (table, declared)) in tables.filter(|(at, _)| applied.contains(&TableId(*at as u32))) {
+fn entries(program: &Program, applied: &BTreeSet<TableId>, found: &mut Vec<Diagnostic>) {
+    for id in applied {
+        let (table, declared) = (&program.tables[id.index()], &program.declared.tables[id.index()]);
         for entry in &table.entries {
             let keys = entry.patterns.iter().zip(&table.keys).zip(&declared.keys);
             for ((pattern, key), ty) in keys {
@@ -51,7 +45,7 @@ fn entries(program: &Program, applied: &HashSet<TableId>, found: &mut Vec<Diagno
 fn meters(
     program: &Program,
     controls: [UnitId; 2],
-    applied: &HashSet<TableId>,
+    applied: &BTreeSet<TableId>,
     found: &mut Vec<Diagnostic>,
 ) {
     let owners: HashMap<ObjectId, &str> = (program.tables.iter())
@@ -65,9 +59,7 @@ fn meters(
     for list in controls.iter().flat_map(|unit| visit::unit_lists(&program.units[unit.index()])) {
         note_reads(list, &mut reads);
     }
-    for (_, table) in
-        (program.tables.iter().enumerate()).filter(|(at, _)| applied.contains(&TableId(*at as u32)))
-    {
+    for table in applied.iter().map(|id| &program.tables[id.index()]) {
         table.actions.iter().for_each(|action| note_reads(&action.body, &mut reads));
         for (name, value) in &table.properties {
             if let (ObjectArg::Object(id), "meters") = (value, &**name)

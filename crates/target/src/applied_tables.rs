@@ -4,11 +4,16 @@
 
 use sojourn_p4::ir::{Object, ObjectArg, ObjectId, Program, StmtKind, Table, TableId, UnitId};
 use sojourn_p4::visit;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// The tables that a program applies.
 pub fn applied(program: &Program) -> Vec<&Table> {
-    let mut ids: HashSet<TableId> = HashSet::new();
+    applied_ids(program).into_iter().map(|id| &program.tables[id.index()]).collect()
+}
+
+/// The tables that a program applies, by number, in their order.
+pub fn applied_ids(program: &Program) -> BTreeSet<TableId> {
+    let mut ids = BTreeSet::new();
     for unit in 0..program.units.len() {
         visit::unit_statements(program, UnitId(unit as u32), &mut |stmt| {
             if let StmtKind::Apply { table, .. } = &stmt.kind {
@@ -16,8 +21,7 @@ pub fn applied(program: &Program) -> Vec<&Table> {
             }
         });
     }
-    let tables = program.tables.iter().enumerate();
-    tables.filter(|(at, _)| ids.contains(&TableId(*at as u32))).map(|(_, table)| table).collect()
+    ids
 }
 
 /// An object that the properties of two tables name.

@@ -9,8 +9,8 @@ use sojourn_p4::ir::{
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// The narrow slots that a unit reads in any way.
-pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
+/// The narrow slots whose values a unit uses: in expressions, copies, calls and keys of tables.
+pub fn values_used_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
     let mut read = HashSet::new();
     visit::unit_statements(program, unit, &mut |stmt| {
         visit::expressions(stmt).into_iter().for_each(|expr| slots_of(expr, &mut read));
@@ -18,14 +18,6 @@ pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
             StmtKind::Copy { narrow: (from, _, count), .. } => {
                 read.extend((0..*count).map(|at| Slot(from.0 + at)));
             }
-            // The other bits remain.
-            StmtKind::SetSlice { target: slot, .. } | StmtKind::CheckStack { next: slot, .. } => {
-                read.insert(*slot);
-            }
-            StmtKind::Emit(layout)
-            | StmtKind::ExtractNext { stack: layout }
-            | StmtKind::PushFront { stack: layout, .. }
-            | StmtKind::PopFront { stack: layout, .. } => whole(layout, &mut read),
             StmtKind::Call(call) => {
                 for arg in &call.args {
                     if let Arg::Out(layout) | Arg::InOut(layout) = arg {
@@ -38,6 +30,23 @@ pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
     });
     let tables = program.tables.iter().filter(|table| table.unit == unit);
     tables.flat_map(|table| &table.keys).for_each(|key| slots_of(&key.expr, &mut read));
+    read
+}
+
+/// The narrow slots that a unit reads in any way.
+pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
+    let mut read = values_used_by(program, unit);
+    visit::unit_statements(program, unit, &mut |stmt| match &stmt.kind {
+        // The other bits remain.
+        StmtKind::SetSlice { target: slot, .. } | StmtKind::CheckStack { next: slot, .. } => {
+            read.insert(*slot);
+        }
+        StmtKind::Emit(layout)
+        | StmtKind::ExtractNext { stack: layout }
+        | StmtKind::PushFront { stack: layout, .. }
+        | StmtKind::PopFront { stack: layout, .. } => whole(layout, &mut read),
+        _ => {}
+    });
     if let Body::Parser(parser) = &program.units[unit.index()].body {
         for state in &parser.states {
             if let Transition::Select { keys, .. } = &state.transition {

@@ -6,10 +6,11 @@
 //! `switch`, an assignment to a flag; any other `return` leads behind its control. Uses the IR; must
 //! not depend on an architecture, which passes its rule.
 
+use crate::def_use::values_used_by;
 use crate::rule::Rule;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Body, Expr, ExprKind, Label, Layout, Program, Slot, Stmt, StmtKind, TableId, Unary, UnitId,
+    Body, Expr, ExprKind, Label, Program, Slot, Stmt, StmtKind, TableId, Unary, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -185,39 +186,8 @@ fn asks(by: &Expr, outcome: Slot) -> bool {
 
 /// The slots of a control that something reads, and those of its parameters.
 fn used(program: &Program, control: UnitId) -> HashSet<Slot> {
-    let unit = &program.units[control.index()];
-    let whole = |layout: &Layout| layout.range().narrow().map(|at| Slot(at as u32));
-    let mut found: HashSet<Slot> =
-        unit.params.iter().flat_map(|param| whole(&param.layout)).collect();
-    visit::unit_statements(program, control, &mut |stmt| {
-        visit::expressions(stmt).into_iter().for_each(|expr| note_reads(expr, &mut found));
-        match &stmt.kind {
-            StmtKind::Copy { narrow: (from, _, count), .. } => {
-                found.extend((0..*count).map(|at| Slot(from.0 + at)));
-            }
-            StmtKind::Call(call) => call.args.iter().for_each(|arg| {
-                if let Arg::Out(layout) | Arg::InOut(layout) = arg {
-                    found.extend(whole(layout));
-                }
-            }),
-            _ => {}
-        }
-    });
-    for table in program.tables.iter().filter(|table| table.unit == control) {
-        table.keys.iter().for_each(|key| note_reads(&key.expr, &mut found));
-    }
-    found
-}
-
-fn note_reads(expr: &Expr, found: &mut HashSet<Slot>) {
-    match &expr.kind {
-        ExprKind::Slot(slot) => {
-            found.insert(*slot);
-        }
-        ExprKind::Element { base, stride, count, .. } => {
-            found.extend((0..*count).map(|at| Slot(base.0 + at * stride)));
-        }
-        _ => {}
-    }
-    visit::operands(expr).into_iter().for_each(|operand| note_reads(operand, found));
+    let params = &program.units[control.index()].params;
+    let slots = params.iter().flat_map(|param| param.layout.range().narrow());
+    let own = slots.map(|slot| Slot(slot as u32));
+    own.chain(values_used_by(program, control)).collect()
 }

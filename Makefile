@@ -207,7 +207,7 @@ $(INSTALLED): requirements.lock
 	@touch $@
 
 $(BUILT): $(INSTALLED) $(ENGINE)
-	@echo 'compiling the engine: about six minutes on two cores, once'
+	@echo 'compiling the engine: about four minutes on two cores, once'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(QUIET) $(BIN)/maturin develop --quiet
 	@# Once, and also where Python is told to write none when it runs: a start then reads no source.
 	@$(BIN)/python -m compileall -q python/sojourn
